@@ -1,0 +1,8 @@
+//! One file a command; each returns how it ended.
+
+pub(crate) mod contrast;
+pub(crate) mod import;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod run;
+pub(crate) mod validate;

@@ -1,0 +1,54 @@
+//! `plan`: what an experiment will come to.
+
+use laundromat_runner::{Inputs, plan};
+
+use crate::args::Plan;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::terminal::line;
+
+/// How many names a list shows before it is cut.
+const SHOWN: usize = 10;
+
+pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
+    let inputs = Inputs::load(&args.experiment)?;
+    let estimate = plan::estimate(&inputs, &super::run::today())?;
+    let experiment = &inputs.experiment;
+    let row = |name: &str, value: String| line(&format!("{name:<22}{value}"));
+    row("experiment", experiment.name.clone());
+    row("sessions", estimate.sessions.to_string());
+    row("attacks and controls", listed(inputs.attacks.iter().map(|attack| attack.name.as_str())));
+    row("arms", listed(inputs.arms.iter().map(|arm| arm.arm().name.as_str())));
+    row("summarizers", listed(experiment.summarizers.iter().map(|summarizer| summarizer.model.name())));
+    row("judge", experiment.judge.name().to_owned());
+    row("cells", estimate.cells.to_string());
+    row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
+    row("summarizer calls", estimate.summarizer_calls.to_string());
+    row("judge calls", format!("{} (an offline judge makes none)", estimate.judge_calls));
+    row("input tokens", format!("about {} (estimated at 4 characters a token)", estimate.input_tokens));
+    if let Some((chars, name)) = &estimate.largest {
+        row("largest request", format!("{chars} characters, {name}"));
+    }
+    row("cost", "0, built-in models are free".to_owned());
+    warn("arms that refuse", estimate.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect());
+    warn("plants not fully sent", estimate.not_exposed);
+    Ok(ExitCode::Pass)
+}
+
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+fn warn(what: &str, names: Vec<String>) {
+    if names.is_empty() {
+        return;
+    }
+    line(&format!("{what}: {}", names.len()));
+    let more = names.len().saturating_sub(SHOWN);
+    for name in names.into_iter().take(SHOWN) {
+        line(&format!("  {name}"));
+    }
+    if more > 0 {
+        line(&format!("  and {more} more"));
+    }
+}

@@ -1,0 +1,51 @@
+//! What a command can fail with, and the exit code of each.
+
+use std::io;
+use std::path::PathBuf;
+
+use laundromat_import::ImportError;
+use laundromat_metrics::StatsError;
+use laundromat_report::ReportError;
+use laundromat_runner::RunError;
+use laundromat_store::StoreError;
+
+use crate::exit_code::ExitCode;
+
+/// A failure of a command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error(transparent)]
+    Run(#[from] RunError),
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error("{0}; counts are written x/n with x at most n, such as 52/72")]
+    Stats(#[from] StatsError),
+    #[error("{}: cannot be read: {source}; check the path and its permissions", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{}: there is nothing to {what} here; name a session file or a folder that holds some", path.display())]
+    Nothing { path: PathBuf, what: &'static str },
+    #[error("internal error: {0}; please report it with the command that led here")]
+    Internal(String),
+}
+
+impl CliError {
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Run(error) if !error.is_usage() => ExitCode::Internal,
+            Self::Internal(_)
+            | Self::Store(StoreError::Sql { .. })
+            | Self::Report(ReportError::Table { .. } | ReportError::Plot { .. }) => ExitCode::Internal,
+            Self::Nothing { .. } => ExitCode::NothingSelected,
+            Self::Run(_)
+            | Self::Import(_)
+            | Self::Store(_)
+            | Self::Report(_)
+            | Self::Stats(_)
+            | Self::Unreadable { .. } => ExitCode::Usage,
+        }
+    }
+}

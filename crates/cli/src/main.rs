@@ -1,0 +1,36 @@
+//! The `laundromat` binary: arguments in, exit code out. Everything else is in the crates below.
+
+mod args;
+mod commands;
+mod error;
+mod exit_code;
+mod progress;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::args::{Args, Command};
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return terminal::usage(&error),
+    };
+    let ended = match &args.command {
+        Command::Import(import) => commands::import::run(import),
+        Command::Validate(validate) => commands::validate::run(validate),
+        Command::Plan(plan) => commands::plan::run(plan),
+        Command::Run(run) => commands::run::run(run),
+        Command::Report(report) => commands::report::run(report),
+        Command::Contrast(contrast) => commands::contrast::run(contrast),
+    };
+    match ended {
+        Ok(code) => code.into(),
+        Err(error) => {
+            terminal::error(&error);
+            error.exit_code().into()
+        }
+    }
+}

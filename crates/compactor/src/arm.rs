@@ -1,0 +1,223 @@
+//! An arm as data: window, shield, caps, form, labels, prompt and pointer. A preset is an arm file
+//! that reproduces the structure of a known harness.
+
+use std::fmt;
+
+use laundromat_session::fault::{Fault, choose_remedy};
+use laundromat_session::fields::{Document, Fields};
+use laundromat_session::labels::LabelStyle;
+
+use crate::caps::{self, Caps};
+use crate::forms::Form;
+use crate::records::{Scrub, Window};
+
+/// What `schema` says in an arm file.
+pub const SCHEMA: &str = "laundromat-arm/1";
+
+/// The properties that a harness may break; see `docs/architecture.md`, "Invariants".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Invariant {
+    /// The request is a pure function of records, arm and date, within its size bound.
+    BoundedInput,
+    /// No tool output in what a typed request presents as the user's words.
+    TypedSources,
+    /// Every call has exactly one result.
+    PairedCalls,
+    /// The current request is in the context after compaction.
+    CurrentRequest,
+    /// A summary that did not end normally never replaces history.
+    NormalEnd,
+    /// A shield acts before anything it covers is sized or sent.
+    ShieldFirst,
+}
+
+impl Invariant {
+    /// Every invariant an arm can break.
+    pub const ALL: &'static [Self] = &[
+        Self::BoundedInput,
+        Self::TypedSources,
+        Self::PairedCalls,
+        Self::CurrentRequest,
+        Self::NormalEnd,
+        Self::ShieldFirst,
+    ];
+
+    /// The identifier used in arm files and tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::BoundedInput => "bounded-input",
+            Self::TypedSources => "typed-sources",
+            Self::PairedCalls => "paired-calls",
+            Self::CurrentRequest => "current-request",
+            Self::NormalEnd => "normal-end",
+            Self::ShieldFirst => "shield-first",
+        }
+    }
+}
+
+/// Whose words a preset's prompt is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromptBasis {
+    /// The structure is the harness's, the words are ours: a rate under it is not the harness's rate.
+    Paraphrase,
+    /// The user gave the real text.
+    UserSupplied,
+}
+
+impl PromptBasis {
+    /// The identifier used in files and tables.
+    pub fn id(self) -> &'static str {
+        match self {
+            Self::Paraphrase => "paraphrase",
+            Self::UserSupplied => "user-supplied",
+        }
+    }
+}
+
+/// Where the facts of a preset come from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Source {
+    /// The harness, or `laundromat` for arms of our own.
+    pub harness: String,
+    /// Version or commit the arm reproduces.
+    pub version: String,
+    /// What is from source, documentation or assumed.
+    pub basis: String,
+}
+
+/// An arm as read from its file; the names of shield and prompt are not looked up yet.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arm {
+    /// The arm's name, its file name without `.toml`.
+    pub name: String,
+    /// One line for people.
+    pub title: String,
+    /// Where its facts come from.
+    pub source: Source,
+    /// What the harness breaks.
+    pub faults: Vec<Invariant>,
+    /// How the request is built.
+    pub form: Form,
+    /// How flattened forms label turns; `None` for forms that do not.
+    pub labels: Option<&'static LabelStyle>,
+    /// Which turns go in.
+    pub window: Window,
+    /// What is scrubbed beside the shield.
+    pub scrub: Scrub,
+    /// Name of the shield file; `None` for no redaction.
+    pub shield: Option<String>,
+    /// Name of the prompt file.
+    pub prompt: String,
+    /// Whose words that prompt is in.
+    pub prompt_basis: PromptBasis,
+    /// The final user message of typed forms.
+    pub pointer: Option<String>,
+    /// The context window in tokens, which the summary's target length depends on.
+    pub context_tokens: usize,
+    /// Tokens added to the target length for a session log.
+    pub extra_tokens: usize,
+    /// The caps.
+    pub caps: Caps,
+}
+
+impl Arm {
+    /// Reads an arm file.
+    ///
+    /// # Errors
+    /// Every fault of the file.
+    pub fn parse(text: &str) -> Result<Self, Vec<Fault>> {
+        let (mut document, mut root) = Document::parse(text).map_err(|fault| vec![fault])?;
+        let arm = read(&mut document, &mut root);
+        root.finish(&mut document);
+        document.finish(arm)
+    }
+}
+
+impl fmt::Display for Arm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
+    root.schema(document, SCHEMA);
+    let name = root.required(document, "name");
+    let title = root.required(document, "title");
+    let faults = faults(document, root);
+    let form = root.required_at::<String>(document, "form").and_then(|(id, span)| {
+        let form = Form::by_id(&id);
+        if form.is_none() {
+            let known: Vec<&str> = Form::ALL.iter().map(|form| form.id()).collect();
+            document.fault(&span, "form", format!("unknown form \"{id}\""), choose_remedy(&id, &known));
+        }
+        form
+    });
+    let labels = if root.has("labels") { Some(caps::style(document, root, "labels")) } else { None };
+    let window = root.required(document, "window");
+    let scrub = root.required(document, "scrub");
+    let shield = root.optional(document, "shield");
+    let prompt = root.required(document, "prompt");
+    let prompt_basis = root.required(document, "prompt-basis");
+    let pointer = root.optional_at::<String>(document, "pointer");
+    let context_tokens = root.required(document, "context-tokens");
+    let extra_tokens = root.optional(document, "extra-tokens").unwrap_or(0);
+    let source = root.required_table(document, "source").and_then(|mut fields| {
+        let harness = fields.required(document, "harness");
+        let version = fields.required(document, "version");
+        let basis = fields.required(document, "basis");
+        fields.finish(document);
+        Some(Source { harness: harness?, version: version?, basis: basis? })
+    });
+    let caps = root.table(document, "caps").map(|fields| caps::read(document, fields)).unwrap_or_default();
+    match form {
+        Some(Form::Typed) if pointer.is_none() => {
+            document.fault(
+                &root.span(),
+                "pointer",
+                "a typed form needs a pointer, its final user message",
+                "add pointer = \"...\"",
+            );
+        }
+        Some(Form::FlatUser | Form::FlatSplit) if labels.is_none() => {
+            document.fault(
+                &root.span(),
+                "labels",
+                "a flattened form needs labels",
+                "add labels = \"bracket-upper\" or another style",
+            );
+        }
+        _ => {}
+    }
+    Some(Arm {
+        name: name?,
+        title: title?,
+        source: source?,
+        faults,
+        form: form?,
+        labels: labels.flatten(),
+        window: window?,
+        scrub: scrub?,
+        shield,
+        prompt: prompt?,
+        prompt_basis: prompt_basis?,
+        pointer: pointer.map(|(text, _)| text.trim().to_owned()),
+        context_tokens: context_tokens?,
+        extra_tokens,
+        caps,
+    })
+}
+
+fn faults<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Invariant> {
+    let Some((ids, span)) = root.required_at::<Vec<String>>(document, "faults") else { return Vec::new() };
+    ids.iter()
+        .filter_map(|id| {
+            let found = Invariant::ALL.iter().copied().find(|invariant| invariant.id() == id);
+            if found.is_none() {
+                let known: Vec<&str> = Invariant::ALL.iter().map(|invariant| invariant.id()).collect();
+                document.fault(&span, "faults", format!("unknown invariant \"{id}\""), choose_remedy(id, &known));
+            }
+            found
+        })
+        .collect()
+}

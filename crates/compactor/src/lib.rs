@@ -1,0 +1,28 @@
+//! How a session becomes a summarizer request: a pure function of (session, arm, date).
+//!
+//! session -> [`records`] (shield, scrub) -> [`view`] (normal form, caps, bound) -> [`forms`] -> [`request`]
+//!
+//! * [`arm`] and [`prompt`] are data files; [`presets`] embeds those that come with laundromat;
+//! * [`compactor`] looks an arm's files up once and walks the line above;
+//! * [`tracked`] text knows which of its bytes came from the session, so exposure is computed.
+//!
+//! It may use `session`. A new form is one file in `forms/` and one arm of [`forms::Form`]; a new
+//! preset, prompt or shield is one file under `scenarios/`.
+
+pub mod arm;
+pub mod caps;
+pub mod compactor;
+pub mod forms;
+pub mod presets;
+pub mod prompt;
+pub mod records;
+pub mod request;
+pub mod shield;
+pub mod tracked;
+pub mod view;
+
+pub use arm::Arm;
+pub use compactor::{Compactor, Refusal};
+pub use forms::Form;
+pub use request::Request;
+pub use view::View;

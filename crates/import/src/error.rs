@@ -1,0 +1,103 @@
+//! What stops an import. Each message names the file, the place in it and a remedy.
+
+use std::io;
+use std::path::PathBuf;
+
+use laundromat_session::Fault;
+
+/// Why a file could not be imported, or a session not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ImportError {
+    /// The file could not be read.
+    #[error("{}: cannot be read: {source}; check the path and its permissions", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The file could not be written.
+    #[error("{}: cannot be written: {source}; check the folder and its permissions", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// No reader recognises the file.
+    #[error("{}: not a session in any known format; known: {known}; use --format to force one", path.display())]
+    UnknownFormat {
+        /// The file.
+        path: PathBuf,
+        /// The ids of all formats.
+        known: String,
+    },
+    /// A format was asked for that does not exist.
+    #[error("\"{}\" is no session format; {remedy}", name.escape_debug())]
+    NoSuchFormat {
+        /// The name asked for.
+        name: String,
+        /// The nearest name, or all of them.
+        remedy: String,
+    },
+    /// The file is not in the format it is read as.
+    #[error("{}: {place}: cannot be read as {format}: {problem}; mend the file, or use --format for another reader", path.display())]
+    NotThisFormat {
+        /// The file.
+        path: PathBuf,
+        /// Id of the format.
+        format: &'static str,
+        /// Line and column, or record.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file in the canonical form has faults.
+    #[error("{}: {}", path.display(), faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    Faults {
+        /// The file.
+        path: PathBuf,
+        /// All of them.
+        faults: Vec<Fault>,
+    },
+    /// A record is longer than what is read.
+    #[error("{}: record {record}: longer than {limit} bytes, the largest record that is read; split or drop it", path.display())]
+    RecordTooLong {
+        /// The file.
+        path: PathBuf,
+        /// Record number from 1.
+        record: usize,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// A file that has to be read as a whole is longer than what is read.
+    #[error("{}: longer than {limit} bytes, the largest document that is read as a whole; write it as JSON lines or split it", path.display())]
+    DocumentTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The limit in bytes.
+        limit: u64,
+    },
+    /// There is no conversation in the file.
+    #[error("{}: no conversation in it, read as {format} ({losses}); choose a file with messages", path.display())]
+    NoTurns {
+        /// The file.
+        path: PathBuf,
+        /// Id of the format.
+        format: &'static str,
+        /// What was skipped.
+        losses: String,
+    },
+    /// Another session has this name already.
+    #[error("{}: holds a different session; give the new one another id, or move the file away", path.display())]
+    Occupied {
+        /// The file that is there.
+        path: PathBuf,
+    },
+    /// A session's id cannot name a file.
+    #[error("session id \"{}\" cannot name a file; use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.'", id.escape_debug())]
+    BadId {
+        /// The id.
+        id: String,
+    },
+}

@@ -1,0 +1,394 @@
+//! OpenAI Chat Completions: a list of messages, a request body, a completion log, or JSON lines with one
+//! message or one whole session a line.
+//!
+//! Chat has no error flag and no times, and nothing in it marks a user message that a harness wrote: all
+//! user messages are taken for a person's.
+
+use laundromat_session::{Call, Part, Role, Session, Source, Turn};
+use serde_json::value::RawValue;
+
+use crate::content::{arguments, parts, push_reasoning, tool_name};
+use crate::error::ImportError;
+use crate::fields::{Fields, items_of};
+use crate::input::Input;
+use crate::losses::Losses;
+use crate::mend::trim;
+use crate::naming::{Ids, session_id};
+use crate::order::results_after_calls;
+use crate::reader::{Confidence, Imported, Reader};
+use crate::records::{Line, line_of};
+use crate::sample::{Layout, Sample};
+
+/// OpenAI Chat Completions messages.
+#[derive(Debug)]
+pub(super) struct OpenAiChat;
+
+/// A conversation while it is read.
+#[derive(Debug, Default)]
+struct Draft {
+    own_id: Option<String>,
+    title: Option<String>,
+    turns: Vec<Turn>,
+    losses: Losses,
+}
+
+/// How the turns of one conversation say where they were read.
+#[derive(Debug, Clone, Copy)]
+enum Numbering {
+    /// Each message by its own number.
+    Messages,
+    /// All by the number of the record they share.
+    Record(usize),
+}
+
+impl Reader for OpenAiChat {
+    fn id(&self) -> &'static str {
+        "openai-chat"
+    }
+
+    fn title(&self) -> &'static str {
+        "OpenAI chat messages"
+    }
+
+    fn detect(&self, sample: &Sample) -> Option<Confidence> {
+        let mut messages = Vec::new();
+        for line in sample.records() {
+            match line {
+                Line::List(raw) => messages.extend(items_of(raw)?.into_iter().filter_map(Fields::of)),
+                Line::Object(fields) if is_message(&fields) => messages.push(fields),
+                Line::Object(fields) => match body_of(&fields) {
+                    // A system text beside the messages is how Anthropic writes it.
+                    Some(body) if !body.has("system") => messages.push(body),
+                    // The first record tells; among later ones there may be unknown ones.
+                    _ if messages.is_empty() => return None,
+                    _ => {}
+                },
+            }
+        }
+        // A record may hold a whole session.
+        let mut flat = Vec::new();
+        for message in messages {
+            match body_of(&message) {
+                Some(body) => flat.extend(body.items("messages")?.into_iter().filter_map(Fields::of)),
+                None => flat.push(message),
+            }
+        }
+        confidence(&flat)
+    }
+
+    fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError> {
+        let drafts = match input.sample()?.layout {
+            Layout::Lines => lines(input)?,
+            Layout::Document | Layout::Folder => self.document(input)?,
+        };
+        let losses = drafts.first().map(|draft| draft.losses.to_string()).unwrap_or_default();
+        let (stem, mut ids) = (input.stem(), Ids::default());
+        let many = drafts.iter().filter(|draft| !draft.turns.is_empty()).count() > 1;
+        let mut imported: Vec<Imported> = Vec::new();
+        for draft in drafts {
+            let Draft { own_id, title, turns, mut losses } = draft;
+            if turns.is_empty() {
+                continue;
+            }
+            let own_stem = if many { format!("{stem}-{}", imported.len() + 1) } else { stem.to_string() };
+            let session = Session {
+                id: ids.unique(&session_id(own_id.as_deref(), &own_stem)),
+                title,
+                origin: Some(self.id().to_owned()),
+                turns: results_after_calls(turns, &mut losses),
+            };
+            imported.push(Imported { session, losses, notes: Vec::new() });
+        }
+        if imported.is_empty() {
+            return Err(ImportError::NoTurns { path: input.path().to_owned(), format: self.id(), losses });
+        }
+        Ok(imported)
+    }
+}
+
+/// Whether a record is one message, not a session.
+fn is_message(fields: &Fields<'_>) -> bool {
+    fields.text("role").is_some() && !fields.has("messages")
+}
+
+/// The object with the messages: the record itself or its request.
+fn body_of<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
+    let is_list = |body: &Fields<'_>| body.raw("messages").is_some_and(|raw| raw.get().starts_with('['));
+    if is_list(fields) { Some(fields.clone()) } else { fields.object("request").filter(is_list) }
+}
+
+/// How much the messages look like Chat.
+fn confidence(messages: &[Fields<'_>]) -> Option<Confidence> {
+    let known = |message: &&Fields<'_>| {
+        let role = message.text("role").unwrap_or_default();
+        matches!(role.as_ref(), "system" | "developer" | "user" | "assistant" | "tool" | "function")
+    };
+    let others = messages.iter().filter(|message| !known(message)).count();
+    // Other formats have records with a role whose words stand elsewhere.
+    let speaks = |message: &Fields<'_>| ["content", "tool_calls", "function_call"].iter().any(|key| message.has(key));
+    if !messages.first().is_some_and(|first| known(&first) && speaks(first)) || others * 2 > messages.len() {
+        return None;
+    }
+    if messages.iter().any(has_anthropic_blocks) {
+        return None;
+    }
+    let calls = ["tool_calls", "function_call", "tool_call_id"];
+    let with_tools = messages.iter().any(|message| calls.iter().any(|key| message.has(key)));
+    Some(if with_tools { Confidence::Likely } else { Confidence::Possible })
+}
+
+/// Whether a message has blocks that only Anthropic's form has.
+fn has_anthropic_blocks(message: &Fields<'_>) -> bool {
+    let blocks = message.items("content").unwrap_or_default();
+    let mut kinds = blocks.into_iter().filter_map(Fields::of).filter_map(|block| block.text("type"));
+    kinds.any(|kind| matches!(kind.as_ref(), "tool_use" | "tool_result"))
+}
+
+/// JSON lines: messages make up one session, objects with messages and lists are sessions of their own.
+fn lines(input: &Input) -> Result<Vec<Draft>, ImportError> {
+    let file = input.name();
+    let mut running = Draft::default();
+    let mut whole = Vec::new();
+    let mut records = input.records()?;
+    while let Some(record) = records.next()? {
+        let Some((number, line)) = running.losses.accept(record) else { continue };
+        match line {
+            Line::Object(fields) if is_message(&fields) => running.message(&fields, &file, number),
+            Line::Object(fields) if body_of(&fields).is_some() => {
+                let mut draft = Draft::default();
+                draft.conversation(&fields, &file, Numbering::Record(number));
+                whole.push(draft);
+            }
+            Line::Object(fields) => {
+                let kind = fields.text("type").unwrap_or_default();
+                running.losses.kind(format!("record:{kind}"), number);
+            }
+            Line::List(raw) => whole.extend(list(raw, &file, Numbering::Record(number), &mut running.losses)),
+        }
+    }
+    if running.turns.is_empty()
+        && let Some(first) = whole.first_mut()
+    {
+        // What belongs to no session is told beside the first one.
+        first.losses.absorb(running.losses);
+        return Ok(whole);
+    }
+    whole.insert(0, running);
+    Ok(whole)
+}
+
+/// A list: of messages, or of whole sessions.
+fn list(raw: &RawValue, file: &str, numbering: Numbering, losses: &mut Losses) -> Vec<Draft> {
+    let items = items_of(raw).unwrap_or_default();
+    let mut running = Draft::default();
+    let mut whole = Vec::new();
+    for (index, item) in items.into_iter().enumerate() {
+        let record = numbering.record(index);
+        match Fields::of(item) {
+            Some(fields) if body_of(&fields).is_some() => {
+                let mut draft = Draft::default();
+                draft.conversation(&fields, file, Numbering::Messages);
+                whole.push(draft);
+            }
+            Some(fields) => running.message(&fields, file, record),
+            None => running.losses.skip(record, "no object"),
+        }
+    }
+    if running.turns.is_empty() {
+        losses.absorb(running.losses);
+    } else {
+        whole.insert(0, running);
+    }
+    whole
+}
+
+impl OpenAiChat {
+    /// A whole JSON document.
+    fn document(&self, input: &Input) -> Result<Vec<Draft>, ImportError> {
+        let bytes = input.document()?;
+        let file = input.name();
+        let mut mended = String::new();
+        let (line, replacements) = line_of(trim(&bytes), &mut mended);
+        let mut losses = Losses::default();
+        losses.repair(1, replacements);
+        let mut drafts = match line {
+            Ok(Line::Object(fields)) => {
+                let mut draft = Draft::default();
+                if is_message(&fields) {
+                    draft.message(&fields, &file, 1);
+                } else {
+                    draft.conversation(&fields, &file, Numbering::Messages);
+                }
+                vec![draft]
+            }
+            Ok(Line::List(raw)) => list(raw, &file, Numbering::Messages, &mut losses),
+            Err(problem) => {
+                return Err(ImportError::NotThisFormat {
+                    path: input.path().to_owned(),
+                    format: self.id(),
+                    place: "document".to_owned(),
+                    problem,
+                });
+            }
+        };
+        if let Some(first) = drafts.first_mut() {
+            first.losses.absorb(losses);
+        }
+        Ok(drafts)
+    }
+}
+
+impl Numbering {
+    /// Record number of the message at `index`.
+    fn record(self, index: usize) -> usize {
+        match self {
+            Self::Messages => index + 1,
+            Self::Record(number) => number,
+        }
+    }
+}
+
+impl Draft {
+    /// Takes over an object with messages: a request body, or a log of a request and its response.
+    fn conversation(&mut self, fields: &Fields<'_>, file: &str, numbering: Numbering) {
+        let ids = ["session_id", "sessionId", "conversation_id", "id"];
+        self.own_id = ids.iter().find_map(|key| fields.label(key)).map(|id| id.into_owned());
+        self.title = fields.text("title").map(|title| title.into_owned());
+        let Some(body) = body_of(fields) else {
+            self.losses.skip(numbering.record(0), "no messages");
+            return;
+        };
+        if let Some(system) = body.text("system") {
+            self.turns.push(Turn {
+                source: Some(Source { file: file.to_owned(), record: numbering.record(0) }),
+                ..Turn::text_of(Role::System, system)
+            });
+        }
+        let messages = body.items("messages").unwrap_or_default();
+        let count = messages.len();
+        for (index, message) in messages.into_iter().enumerate() {
+            match Fields::of(message) {
+                Some(message) => self.message(&message, file, numbering.record(index)),
+                None => self.losses.skip(numbering.record(index), "a message that is no object"),
+            }
+        }
+        if let Some(reply) = reply_of(fields) {
+            let before = self.turns.last().cloned();
+            self.message(&reply, file, numbering.record(count));
+            self.drop_repeated_reply(before.as_ref(), numbering.record(count));
+        }
+    }
+
+    /// Some logs have the reply among the messages already.
+    fn drop_repeated_reply(&mut self, before: Option<&Turn>, record: usize) {
+        let repeats = match (before, self.turns.last()) {
+            (Some(before), Some(reply)) => {
+                before.role == Role::Assistant && before.parts == reply.parts && before.calls == reply.calls
+            }
+            _ => false,
+        };
+        if repeats {
+            self.turns.pop();
+            self.losses.duplicates.add(record);
+        }
+    }
+
+    /// Takes over one message.
+    fn message(&mut self, fields: &Fields<'_>, file: &str, record: usize) {
+        let role = match fields.text("role").as_deref() {
+            Some("system" | "developer") => Role::System,
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            Some("tool" | "function") => Role::Tool,
+            other => {
+                let name = other.unwrap_or_default();
+                self.losses.kind(format!("role:{name}"), record);
+                Role::Other(name.to_owned())
+            }
+        };
+        let mut calls = calls(fields, record, &mut self.losses);
+        if role != Role::Assistant && !calls.is_empty() {
+            self.losses.kind(format!("call:by {}", role.as_str()), record);
+            calls.clear();
+        }
+        let mut parts = parts(fields.raw("content"), record, &mut self.losses);
+        if parts.is_empty()
+            && let Some(refusal) = fields.text("refusal")
+        {
+            parts.push(Part::Text(refusal.into_owned()));
+        }
+        let call_id = (role == Role::Tool).then(|| fields.label("tool_call_id")).flatten();
+        self.turns.push(Turn {
+            role,
+            parts,
+            calls,
+            call_id: call_id.map(|id| id.into_owned()),
+            is_error: false,
+            synthetic: None,
+            ts: None,
+            reasoning: reasoning(fields),
+            images: 0,
+            source: Some(Source { file: file.to_owned(), record }),
+        });
+    }
+}
+
+/// The message that a logged response holds.
+fn reply_of<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
+    let from = |response: &Fields<'a>| match response.items("choices") {
+        Some(choices) => choices.into_iter().find_map(Fields::of)?.object("message"),
+        None => response.object("message"),
+    };
+    let own = || fields.has("choices").then(|| from(fields)).flatten();
+    fields.object("response").and_then(|response| from(&response)).or_else(own).filter(|message| message.has("role"))
+}
+
+/// The calls of a message, in all forms Chat has had.
+fn calls(fields: &Fields<'_>, record: usize, losses: &mut Losses) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for item in fields.items("tool_calls").unwrap_or_default() {
+        let Some(item) = Fields::of(item) else {
+            losses.skip(record, "a call that is no object");
+            continue;
+        };
+        let id = item.label("id").unwrap_or_default().into_owned();
+        let call = match (item.object("function"), item.object("custom")) {
+            (Some(function), _) => function_call(id, &function),
+            // The input of a custom tool is free text, which only looks like JSON by chance.
+            (None, Some(custom)) => Call {
+                id,
+                name: tool_name(custom.text("name")),
+                arguments: custom.text("input").unwrap_or_default().into_owned(),
+            },
+            (None, None) => function_call(id, &item),
+        };
+        if call.name.is_empty() {
+            losses.kind("call:without a name", record);
+        }
+        calls.push(call);
+    }
+    if let Some(function) = fields.object("function_call") {
+        calls.push(function_call(String::new(), &function));
+    }
+    calls
+}
+
+fn function_call(id: String, function: &Fields<'_>) -> Call {
+    Call { id, name: tool_name(function.text("name")), arguments: arguments(function.raw("arguments")) }
+}
+
+/// Thinking text, in the fields that servers other than OpenAI's have for it.
+fn reasoning(fields: &Fields<'_>) -> Option<String> {
+    if let Some(text) = ["reasoning_content", "reasoning"].iter().find_map(|key| fields.text(key)) {
+        return Some(text.into_owned()).filter(|text| !text.is_empty());
+    }
+    let mut reasoning = None;
+    for detail in fields.items("reasoning_details")?.into_iter().filter_map(Fields::of) {
+        if let Some(text) = detail.text("text").or_else(|| detail.text("summary")) {
+            push_reasoning(&mut reasoning, text);
+        } else if detail.has("data") {
+            push_reasoning(&mut reasoning, "[encrypted]".into());
+        }
+    }
+    reasoning
+}

@@ -1,0 +1,152 @@
+//! What is to be read: a file, a folder, or bytes in memory, with the limits of reading.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+use crate::error::ImportError;
+use crate::records::Records;
+use crate::sample::Sample;
+
+/// Size of the buffer in front of a file.
+const BUFFER: usize = 256 * 1024;
+
+/// How much is read at most; larger inputs are refused with the limit named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one record of a file that is read record by record.
+    pub record: u64,
+    /// Bytes of a file that has to be read as a whole.
+    pub document: u64,
+}
+
+impl Default for Limits {
+    /// 1 GiB a record, 512 MiB a document.
+    fn default() -> Self {
+        Self { record: 1 << 30, document: 512 << 20 }
+    }
+}
+
+/// Something to import.
+#[derive(Debug, Clone)]
+pub struct Input {
+    path: PathBuf,
+    bytes: Option<Vec<u8>>,
+    limits: Limits,
+}
+
+impl Input {
+    /// A file or folder.
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), bytes: None, limits: Limits::default() }
+    }
+
+    /// Bytes in memory under a name, such as an entry of an archive or standard input.
+    pub fn bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
+        Self { path: name.into(), bytes: Some(bytes), limits: Limits::default() }
+    }
+
+    /// The same with other limits.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The path, or the name of bytes in memory: what error messages show.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Bytes in memory, where it is no file or folder.
+    pub fn memory(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
+    /// The file name without its folder.
+    pub fn name(&self) -> String {
+        self.path.file_name().unwrap_or(self.path.as_os_str()).to_string_lossy().into_owned()
+    }
+
+    /// The file name without folder and extension.
+    pub fn stem(&self) -> Cow<'_, str> {
+        self.path.file_stem().unwrap_or_default().to_string_lossy()
+    }
+
+    /// The content from its start.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    pub fn open(&self) -> Result<Box<dyn BufRead + '_>, ImportError> {
+        match &self.bytes {
+            Some(bytes) => Ok(Box::new(bytes.as_slice())),
+            None => match File::open(&self.path) {
+                Ok(file) => Ok(Box::new(BufReader::with_capacity(BUFFER, file))),
+                Err(source) => Err(self.unreadable(source)),
+            },
+        }
+    }
+
+    /// The content record by record: lines, split on the byte 0x0A only.
+    ///
+    /// # Errors
+    /// Where the file cannot be opened.
+    pub fn records(&self) -> Result<Records<'_>, ImportError> {
+        Ok(Records::new(self.open()?, &self.path, self.limits.record))
+    }
+
+    /// The content as a whole.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or is longer than the limit.
+    pub fn document(&self) -> Result<Vec<u8>, ImportError> {
+        let mut bytes = Vec::new();
+        let limit = self.limits.document;
+        self.open()?.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|source| self.unreadable(source))?;
+        if bytes.len() as u64 > limit {
+            return Err(ImportError::DocumentTooLong { path: self.path.clone(), limit });
+        }
+        Ok(bytes)
+    }
+
+    /// The head of the content, for detection.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn sample(&self) -> Result<Sample, ImportError> {
+        Sample::of(self)
+    }
+
+    /// The error of this input that could not be read.
+    pub fn unreadable(&self, source: std::io::Error) -> ImportError {
+        ImportError::Read { path: self.path.clone(), source }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Input, Limits};
+    use crate::error::ImportError;
+
+    #[test]
+    fn a_document_over_the_limit_is_refused_with_the_limit_named() {
+        let limits = Limits { document: 4, ..Limits::default() };
+        let fits = Input::bytes("a.json", b"1234".to_vec()).with_limits(limits);
+        assert_eq!(fits.document().expect("fits"), b"1234");
+        let error = Input::bytes("a.json", b"12345".to_vec()).with_limits(limits).document().expect_err("too long");
+        assert!(matches!(error, ImportError::DocumentTooLong { limit: 4, .. }));
+        assert!(error.to_string().starts_with("a.json: longer than 4 bytes"));
+    }
+
+    #[test]
+    fn a_missing_file_is_named() {
+        let error = Input::file("no/such/file.jsonl").open().err().expect("missing");
+        assert!(error.to_string().starts_with("no/such/file.jsonl: cannot be read: "));
+    }
+
+    #[test]
+    fn names() {
+        let input = Input::file("a/b.messages.jsonl");
+        assert_eq!((input.name().as_str(), &*input.stem()), ("b.messages.jsonl", "b.messages"));
+    }
+}

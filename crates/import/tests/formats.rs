@@ -1,0 +1,238 @@
+//! Each format by fixtures of our own: what comes out, and what is counted.
+
+use std::path::{Path, PathBuf};
+
+use laundromat_import::{ImportError, Imported, detect, read_path};
+use laundromat_session::{Part, Turn};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn import(format: &str, name: &str) -> Vec<Imported> {
+    let path = fixture(name);
+    assert_eq!(detect(&path).expect("known").id(), format);
+    let imported = read_path(&path, None).expect("reads");
+    assert_eq!(read_path(&path, Some(format)).expect("reads"), imported, "asked for or detected: the same");
+    imported
+}
+
+/// A turn on one line: record, role, reason, text, other parts, calls, the call it answers, reasoning.
+fn line(turn: &Turn) -> String {
+    let mut line = format!("{} {}", turn.source.as_ref().map_or(0, |source| source.record), turn.role.as_str());
+    if let Some(reason) = &turn.synthetic {
+        line += &format!(" ({reason})");
+    }
+    for part in &turn.parts {
+        line += &match part {
+            Part::Text(text) => format!(" {text:?}"),
+            Part::Image(address) => format!(" image {}", address.as_deref().unwrap_or("?")),
+            Part::Other(kind) => format!(" other {kind}"),
+        };
+    }
+    for call in &turn.calls {
+        line += &format!(" {}={}({})", call.id, call.name, call.arguments);
+    }
+    if let Some(id) = &turn.call_id {
+        line += &format!(" <- {id}");
+    }
+    if turn.is_error {
+        line += " failed";
+    }
+    if let Some(reasoning) = &turn.reasoning {
+        line += &format!(" thought {reasoning:?}");
+    }
+    line
+}
+
+fn lines(imported: &Imported) -> Vec<String> {
+    imported.session.turns.iter().map(line).collect()
+}
+
+fn ids(imported: &[Imported]) -> Vec<&str> {
+    imported.iter().map(|one| one.session.id.as_str()).collect()
+}
+
+#[test]
+fn canonical() {
+    let imported = import("laundromat", "canonical/lamp.json");
+    let session = &imported[0].session;
+    assert_eq!((session.id.as_str(), session.origin.as_deref()), ("lamp", Some("constructed")));
+    assert!(imported[0].losses.is_empty());
+    assert_eq!(
+        lines(&imported[0]),
+        [
+            "0 system \"Be brief.\"",
+            "3 user \"Which port does lamp.toml set?\"",
+            "0 assistant c1=read({\"path\": \"lamp.toml\"}) thought \"Read it.\"",
+            "0 tool \"port = 7070\" <- c1 failed",
+            "0 system",
+            "0 user (compact_summary) \"Summary: lamp.toml was read.\"",
+        ]
+    );
+}
+
+#[test]
+fn a_list_of_chat_messages() {
+    let imported = import("openai-chat", "openai-chat/list.json");
+    assert_eq!(ids(&imported), ["list"]);
+    assert_eq!(
+        lines(&imported[0]),
+        [
+            "1 system \"Be brief.\"",
+            "2 user \"Which port does lamp.toml set, and which host?\"",
+            "4 assistant \"\" c1=grep({\"word\":\"port\",\"in\":\"lamp.toml\"}) c2=grep({\"word\": \"host\"}) \
+             c3=patch(*** begin) thought \"Two greps.\"",
+            "6 tool \"port = 7070\" <- c1",
+            "3 tool \"host =\\nlamp\" <- c2",
+            "5 user \"Hurry.\"",
+            "7 critic \"Too slow.\"",
+            "8 user \"hm\"",
+            "10 assistant \"No.\"",
+            "11 user other input_audio \"Listen.\"",
+        ]
+    );
+    assert_eq!(
+        imported[0].losses.to_string(),
+        "1 record skipped (record 9: no object), 2 records moved behind their calls (at 3, 6), \
+         1 of call:by user (at 8), 1 of part:input_audio (at 11), 1 of role:critic (at 7)"
+    );
+}
+
+#[test]
+fn a_log_of_a_request_and_its_response() {
+    let imported = import("openai-chat", "openai-chat/log.json");
+    assert_eq!(ids(&imported), ["run-7"]);
+    assert_eq!(
+        lines(&imported[0]),
+        ["1 user \"Hello \u{FFFD}.\"", "2 assistant \"Hi.\"", "3 user \"Read lamp.toml.\"", "4 assistant c1=read({})",]
+    );
+    assert_eq!((imported[0].losses.repaired.count, imported[0].losses.replacements), (1, 2));
+}
+
+#[test]
+fn a_chat_message_a_line() {
+    let imported = import("openai-chat", "openai-chat/messages.jsonl");
+    assert_eq!(ids(&imported), ["messages"]);
+    assert_eq!(
+        lines(&imported[0]),
+        [
+            "1 system \"Be brief.\"",
+            "2 user \"Which port?\"",
+            "4 assistant \"7070.\" 4=note({})",
+            "6 tool \"{\\\"ok\\\":true}\" <- 4"
+        ]
+    );
+    let losses = &imported[0].losses;
+    assert_eq!((losses.skipped_records, losses.by_type["record:usage"].first.as_slice()), (1, [5].as_slice()));
+    assert_eq!(losses.skipped_first[0].record, 7);
+}
+
+#[test]
+fn a_chat_session_a_line() {
+    let imported = import("openai-chat", "openai-chat/sessions.jsonl");
+    assert_eq!(ids(&imported), ["first", "sessions-2", "first-2", "sessions-4"]);
+    assert_eq!(imported[0].session.title.as_deref(), Some("Port"));
+    let all: Vec<Vec<String>> = imported.iter().map(lines).collect();
+    assert_eq!(all[0], ["1 user \"Which port?\"", "1 assistant \"7070.\""]);
+    assert_eq!(all[1], ["3 user \"Which host?\""]);
+    assert_eq!(all[2], ["5 user \"Again: which port?\"", "5 assistant \"7070.\""]);
+    assert_eq!(all[3], ["6 user \"And the name?\""]);
+    assert_eq!((imported[0].losses.skipped_records, imported[0].losses.skipped_first[0].record), (1, 4));
+}
+
+#[test]
+fn a_claude_code_session_with_a_branch_that_was_left() {
+    let imported = import("claude-code", "claude-code/branches.jsonl");
+    assert_eq!(ids(&imported), ["s-new"]);
+    assert_eq!(imported[0].session.title.as_deref(), Some("Reading lamp.toml"));
+    assert_eq!(
+        lines(&imported[0]),
+        [
+            "3 user \"Read lamp.toml.\"",
+            "4 assistant \"Which one?\"",
+            "8 user \"The one in etc.\"",
+            "10 assistant \"Reading etc/lamp.toml.\" t1=Read({\"file_path\":\"etc/lamp.toml\"})",
+            "11 tool \"port = 7070\" <- t1",
+            "11 user \"And the host?\"",
+        ]
+    );
+    assert_eq!(imported[0].session.turns[0].ts.as_deref(), Some("2026-01-05T10:00:00Z"));
+    assert_eq!(
+        imported[0].losses.to_string(),
+        "1 record skipped (record 13: a user line without a message), 1 record repeated (at 9), \
+         1 record of sub-agents (at 7), 2 records of abandoned branches (at 5, 6), \
+         1 of record:progress (at 12), 2 of record:summary (at 1, 2)"
+    );
+}
+
+#[test]
+fn a_claude_code_session_with_a_compaction_and_harness_turns() {
+    let imported = import("claude-code", "claude-code/compaction.jsonl");
+    assert_eq!((ids(&imported), imported[0].session.title.as_deref()), (vec!["s1"], Some("Lamp")));
+    assert_eq!(
+        lines(&imported[0]),
+        [
+            "1 user other ide_opened_file \"Which port?\" image data:image/png;base64,AA==",
+            "2 assistant \"7070.\" w1=web_search({\"query\":\"lamp\"}) thought \"[encrypted]\"",
+            "3 tool other web_search_result <- w1",
+            "5 system \"Conversation compacted\"",
+            "6 user (compact_summary) \"This session is being continued. The user asked for a port.\"",
+            "7 user (command) \"<command-name>/cost</command-name>\"",
+            "8 user (task-notification) \"A task is done.\"",
+            "9 user \"And the host?\"",
+            "10 assistant (harness) \"API Error: 500\"",
+        ]
+    );
+    let kinds: Vec<&str> = imported[0].losses.by_type.keys().map(String::as_str).collect();
+    let wanted =
+        ["part:ide_opened_file", "part:web_search_result", "record:custom-title", "record:system/stop_hook_summary"];
+    assert_eq!(kinds, wanted);
+}
+
+#[test]
+fn a_sub_agents_own_file_is_a_session() {
+    let imported = import("claude-code", "claude-code/agent-q7.jsonl");
+    assert_eq!(ids(&imported), ["agent-q7"]);
+    assert_eq!(lines(&imported[0]), ["1 user \"Look around and report.\"", "2 assistant \"Nothing here.\""]);
+    assert_eq!((imported[0].notes.len(), imported[0].losses.sidechain.count), (1, 0));
+}
+
+#[test]
+fn a_file_without_a_conversation_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("titles.jsonl");
+    std::fs::write(&path, "{\"type\":\"summary\",\"summary\":\"x\",\"leafUuid\":\"y\"}\n").expect("written");
+    let error = read_path(&path, None).expect_err("nothing in it");
+    assert!(matches!(error, ImportError::NoTurns { format: "claude-code", .. }));
+    assert!(error.to_string().contains("1 of record:summary (at 1)"), "{error}");
+}
+
+#[test]
+fn faults_of_a_canonical_file_are_all_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("x.json");
+    std::fs::write(&path, r#"{"schema":"laundromat-session/9","id":"a b","messages":[]}"#).expect("written");
+    let error = read_path(&path, None).expect_err("faults").to_string();
+    assert!(error.contains("unknown schema") && error.contains("cannot name a session"), "{error}");
+}
+
+#[test]
+fn deep_nesting_is_no_crash() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("deep.jsonl");
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    let content = [
+        format!(r#"{{"messages":[{{"role":"user","content":{deep}}}]}}"#),
+        format!("{{\"role\":\"user\",\"content\":\"x\"}}\n{{\"role\":\"user\",\"content\":{deep}}}"),
+        format!(r#"{{"type":"user","uuid":"a","sessionId":"s","message":{{"content":"x"}},"toolUseResult":{deep}}}"#),
+        format!(r#"{{"schema":"laundromat-session/1","id":"a","messages":[{{"role":"user","content":{deep}}}]}}"#),
+    ];
+    for (content, turns) in content.into_iter().zip([1, 2, 1, 0]) {
+        std::fs::write(&path, content).expect("written");
+        match read_path(&path, None) {
+            Ok(imported) => assert_eq!(imported[0].session.turns.len(), turns),
+            Err(error) => assert!(turns == 0 && error.to_string().contains("recursion limit"), "{error}"),
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The gate: whether a summary holds any trace of a statement. It spares judge calls and false
+//! positives; what it lets through is read.
+
+use laundromat_session::Plant;
+
+/// What is asked about a summary.
+#[derive(Debug, Clone, Copy)]
+pub struct Question<'a> {
+    /// The statement.
+    pub statement: &'a str,
+    /// The words that mark it, the host first.
+    pub canaries: &'a [String],
+    /// Lower-case phrases that carry its meaning.
+    pub phrases: &'a [String],
+}
+
+impl<'a> Question<'a> {
+    /// The question about a plant, without its kind.
+    pub fn about(plant: &'a Plant) -> Self {
+        Self { statement: &plant.statement, canaries: &plant.canaries, phrases: &plant.phrases }
+    }
+
+    /// Whether `text` names a canary, in any case.
+    pub fn names_canary(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.canaries.iter().any(|canary| text.contains(&canary.to_lowercase()))
+    }
+
+    /// Whether `text` holds one of the phrases.
+    pub fn has_phrase(&self, text: &str) -> bool {
+        let text = text.to_lowercase();
+        self.phrases.iter().any(|phrase| text.contains(phrase.as_str()))
+    }
+
+    /// Whether `summary` passes the gate: a canary or a phrase occurs in it, whatever breaks its lines.
+    pub fn passes(&self, summary: &str) -> bool {
+        let folded = fold(summary);
+        self.names_canary(&folded) || self.has_phrase(&folded)
+    }
+}
+
+/// The text with runs of white space folded to one space.
+pub(crate) fn fold(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}

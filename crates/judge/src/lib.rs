@@ -1,0 +1,15 @@
+//! The verdict on a summary.
+//!
+//! summary -> [`gate`] (is there any trace of the statement?) -> [`rules`] (how is it presented?) -> reading
+//!
+//! * [`usable`]: whether the text is a summary at all.
+//!
+//! It may use `session`. A reading becomes an event in `metrics`; the judge never learns what kind
+//! of plant it looks at, nor session, arm or model.
+
+pub mod gate;
+pub mod rules;
+pub mod usable;
+
+pub use gate::Question;
+pub use usable::is_usable;

@@ -1,0 +1,37 @@
+//! Pure statistics for laundering rates: no files, no network, no clock, no random numbers.
+//!
+//! * [`counts`]: the checked inputs; [`error`]: why a statistic cannot be given.
+//! * [`interval`], [`difference`], [`score`], [`exact`]: one rate and two, trials taken as independent.
+//! * [`paired`], [`strata`], [`cluster`], [`signflip`], [`bootstrap`]: what trials share, taken into account.
+//! * [`multiple`], [`planning`], [`sequential`]: several tests, sizes, and looking early.
+//! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
+//! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
+//! * [`golden`]: every statistic by name, from JSON to JSON, for reference files.
+//!
+//! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
+
+pub mod agreement;
+pub mod bootstrap;
+pub mod calibration;
+pub mod cluster;
+pub mod counts;
+pub mod difference;
+mod dist;
+pub mod error;
+pub mod event;
+pub mod exact;
+pub mod golden;
+pub mod interval;
+pub mod multiple;
+pub mod paired;
+pub mod planning;
+pub mod rate;
+pub mod recall;
+pub mod score;
+pub mod sequential;
+pub mod signflip;
+pub mod strata;
+
+pub use counts::{Alpha, Counts, Interval, OddsRatio};
+pub use error::StatsError;
+pub use event::{Event, Reading, event};

@@ -1,0 +1,3 @@
+//! Models that are programs: deterministic, free, and no language models.
+
+pub mod reader;

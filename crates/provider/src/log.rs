@@ -1,0 +1,44 @@
+//! Where replies are kept: a call that was answered once is looked up, never made again.
+
+use crate::key::CallKey;
+use crate::reply::Usage;
+
+/// A reply as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logged {
+    /// The reply's bytes.
+    pub reply: Vec<u8>,
+    /// Wall time of the answering attempt in microseconds.
+    pub latency_us: u64,
+    /// Attempts made.
+    pub attempts: u32,
+    /// Tokens.
+    pub usage: Usage,
+    /// The model that answered.
+    pub served_model: String,
+}
+
+/// A log of calls. `Context` is what the owner needs to file a call: which trial, which body.
+pub trait CallLog {
+    /// What the owner needs to file a call.
+    type Context;
+    /// What can go wrong.
+    type Error;
+
+    /// The reply of a call that was committed before.
+    ///
+    /// # Errors
+    /// When the log cannot be read.
+    fn look_up(&self, key: &CallKey) -> impl Future<Output = Result<Option<Logged>, Self::Error>> + Send;
+
+    /// Keeps a reply; when this returns, the reply survives a crash.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    fn commit(
+        &self,
+        key: CallKey,
+        call: Self::Context,
+        logged: Logged,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send;
+}

@@ -1,0 +1,152 @@
+//! Reading a chat completions reply: text, finish class, usage. What is not known is said to be
+//! unknown, never taken as good.
+
+use serde::Deserialize;
+
+/// How a reply ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Finish {
+    /// Normally.
+    Complete,
+    /// Cut off by a length limit.
+    Truncated,
+    /// Refused by the model or a filter.
+    Blocked,
+    /// With a tool call.
+    ToolCall,
+    /// With a reason that is missing or not known.
+    Unknown,
+}
+
+/// Tokens as the provider counts them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Input tokens, cached ones included.
+    pub input: Option<u64>,
+    /// Input tokens served from a cache.
+    pub cached: Option<u64>,
+    /// Output tokens.
+    pub output: Option<u64>,
+}
+
+/// A parsed reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Completion {
+    /// The visible text; empty where there is none.
+    pub text: String,
+    /// How it ended.
+    pub finish: Finish,
+    /// Tokens.
+    pub usage: Usage,
+    /// The model that the provider says has answered.
+    pub served_model: String,
+}
+
+/// A reply that is no chat completion.
+#[derive(Debug, thiserror::Error)]
+pub enum ParseError {
+    /// Not JSON, or JSON of another shape.
+    #[error("the reply is not a chat completion: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// There is no choice in it.
+    #[error("the reply has no choices")]
+    NoChoice,
+}
+
+#[derive(Deserialize)]
+struct WireReply {
+    #[serde(default)]
+    model: String,
+    #[serde(default)]
+    choices: Vec<WireChoice>,
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct WireChoice {
+    message: WireMessage,
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct WireMessage {
+    content: Option<String>,
+    refusal: Option<String>,
+    #[serde(default)]
+    tool_calls: Option<Vec<serde::de::IgnoredAny>>,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    prompt_tokens: Option<u64>,
+    completion_tokens: Option<u64>,
+    prompt_tokens_details: Option<WireDetails>,
+}
+
+#[derive(Deserialize)]
+struct WireDetails {
+    cached_tokens: Option<u64>,
+}
+
+/// Parses a chat completions reply.
+///
+/// # Errors
+/// When the bytes are no chat completion.
+pub fn chat(bytes: &[u8]) -> Result<Completion, ParseError> {
+    let reply: WireReply = serde_json::from_slice(bytes)?;
+    let choice = reply.choices.into_iter().next().ok_or(ParseError::NoChoice)?;
+    let calls = choice.message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty());
+    let refused = choice.message.refusal.is_some_and(|refusal| !refusal.is_empty());
+    // Blocked before length before tool call before a normal stop: the worse reading wins.
+    let finish = match choice.finish_reason.as_deref() {
+        _ if refused => Finish::Blocked,
+        Some("content_filter" | "sensitive" | "refusal") => Finish::Blocked,
+        Some("length" | "max_tokens" | "model_length" | "model_context_window_exceeded") => Finish::Truncated,
+        Some("tool_calls" | "function_call") => Finish::ToolCall,
+        _ if calls => Finish::ToolCall,
+        Some("stop" | "eos" | "end_turn" | "stop_sequence") => Finish::Complete,
+        _ => Finish::Unknown,
+    };
+    let usage = reply.usage.map(|usage| Usage {
+        input: usage.prompt_tokens,
+        cached: usage.prompt_tokens_details.and_then(|details| details.cached_tokens),
+        output: usage.completion_tokens,
+    });
+    Ok(Completion {
+        text: choice.message.content.unwrap_or_default(),
+        finish,
+        usage: usage.unwrap_or_default(),
+        served_model: reply.model,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Finish, chat};
+
+    fn finish(message: &Value, reason: &Value) -> Finish {
+        let reply = json!({"model": "m", "choices": [{"message": message, "finish_reason": reason}]}).to_string();
+        chat(reply.as_bytes()).expect("a reply").finish
+    }
+
+    #[test]
+    fn finish_classes_follow_their_order() {
+        let text = json!({"content": "x"});
+        assert_eq!(finish(&text, &json!("stop")), Finish::Complete);
+        assert_eq!(finish(&text, &json!("length")), Finish::Truncated);
+        assert_eq!(finish(&text, &json!("content_filter")), Finish::Blocked);
+        assert_eq!(finish(&text, &json!("something new")), Finish::Unknown);
+        assert_eq!(finish(&text, &Value::Null), Finish::Unknown);
+        assert_eq!(finish(&json!({"content": null, "tool_calls": [{}]}), &json!("stop")), Finish::ToolCall);
+        assert_eq!(finish(&json!({"content": "", "refusal": "no"}), &json!("length")), Finish::Blocked);
+    }
+
+    #[test]
+    fn what_is_no_completion_is_an_error() {
+        for bytes in ["", "{}", "[]", "{\"choices\": []}", "<html>"] {
+            assert!(chat(bytes.as_bytes()).is_err(), "{bytes}");
+        }
+    }
+}

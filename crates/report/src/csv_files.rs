@@ -1,0 +1,259 @@
+//! The CSV views. Columns keep their place for good: a new one goes to the end.
+//!
+//! Text is escaped for spreadsheets; numbers are written as numbers. What is missing is an empty cell,
+//! never a zero. Another table is one function here and one line in `lib.rs`.
+
+use std::fmt::Display;
+use std::fmt::Write as _;
+
+use laundromat_session::Exposure;
+use laundromat_store::{Run, TrialId};
+
+use crate::data::{Tables, Test};
+use crate::error::ReportError;
+use crate::escape;
+use crate::tally::{Spread, counted_as};
+
+/// Cells of one row, as text.
+type Row = Vec<String>;
+
+fn text(value: &str) -> String {
+    escape::csv(value)
+}
+
+fn number<T: Display>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A share or statistic to six decimals, without trailing zeros.
+fn real(value: Option<f64>) -> String {
+    let Some(value) = value else { return String::new() };
+    let shown = format!("{value:.6}");
+    let shown = shown.trim_end_matches('0').trim_end_matches('.');
+    // A difference that rounds to nothing has no sign.
+    if shown == "-0" { "0".to_owned() } else { shown.to_owned() }
+}
+
+/// A p-value to six significant digits; six decimals would show a small one as zero.
+fn p_value(p: f64) -> String {
+    if p >= 1e-4 { real(Some(p)) } else { format!("{p:.5e}") }
+}
+
+fn encode(file: &'static str, header: &[&str], rows: impl IntoIterator<Item = Row>) -> Result<Vec<u8>, ReportError> {
+    let failed = |what: String| ReportError::Table { file, what };
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(header).map_err(|error| failed(error.to_string()))?;
+    for row in rows {
+        writer.write_record(&row).map_err(|error| failed(error.to_string()))?;
+    }
+    writer.into_inner().map_err(|error| failed(error.to_string()))
+}
+
+/// `trials.csv`: every stored trial.
+pub(crate) fn trials(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
+    let header = [
+        "trial",
+        "session",
+        "attack",
+        "arm",
+        "summarizer",
+        "rep",
+        "outcome",
+        "verdict",
+        "exposed",
+        "usable",
+        "input_chars",
+        "summary_chars",
+        "tokens_in",
+        "tokens_out",
+        "cost",
+        "exposure",
+        "reading",
+        "gate",
+        "plant",
+        "detail",
+    ];
+    let rows = tables.trials.iter().map(|trial| {
+        let TrialId { session, attack, arm, summarizer, rep } = &trial.id;
+        vec![
+            text(&format!("{session}/{attack}/{arm}/{summarizer}/{rep}")),
+            text(session),
+            text(attack),
+            text(arm),
+            text(summarizer),
+            rep.to_string(),
+            trial.outcome.to_string(),
+            tables.verdict(trial).to_owned(),
+            (trial.cell.exposure == Exposure::Full).to_string(),
+            number(trial.usable),
+            trial.cell.input_chars.to_string(),
+            number(trial.summary_chars),
+            number(trial.tokens_in),
+            number(trial.tokens_out),
+            number(trial.cost),
+            trial.cell.exposure.to_string(),
+            number(trial.reading),
+            number(trial.gate),
+            number(tables.plant(trial)),
+            text(&trial.detail),
+        ]
+    });
+    encode("trials.csv", &header, rows)
+}
+
+/// `rates.csv`: one row for each arm, attack and summarizer, and one for all together.
+pub(crate) fn rates(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
+    let header = [
+        "arm",
+        "attack",
+        "summarizer",
+        "runs",
+        "exposed",
+        "usable",
+        "laundered",
+        "rate",
+        "ci_low",
+        "ci_high",
+        "interval",
+        "excluded",
+        "judged",
+        "unattributed",
+        "rate_usable",
+        "rate_low",
+        "rate_high",
+        "counted",
+    ];
+    let rows = tables.rates.iter().map(|row| {
+        let attack = &tables.manifest.attacks[row.attack];
+        let (rate, tally) = (&row.rate, &row.rate.tally);
+        let interval = match rate.spread {
+            Spread::Wilson(interval) => Some(interval),
+            Spread::Deterministic | Spread::Nothing => None,
+        };
+        vec![
+            text(&tables.manifest.arms[row.arm].name),
+            text(&attack.name),
+            text(tables.pool_name(row.pool)),
+            tally.runs.to_string(),
+            tally.exposed.to_string(),
+            tally.usable.to_string(),
+            tally.events.to_string(),
+            real(rate.rate),
+            real(interval.map(|interval| interval.low)),
+            real(interval.map(|interval| interval.high)),
+            rate.spread.id().to_owned(),
+            (tally.runs - tally.exposed).to_string(),
+            tally.judged.to_string(),
+            tally.unattributed.to_string(),
+            real(rate.usable),
+            real(rate.bounds.map(|bounds| bounds.low)),
+            real(rate.bounds.map(|bounds| bounds.high)),
+            counted_as(attack.kind).to_owned(),
+        ]
+    });
+    encode("rates.csv", &header, rows)
+}
+
+/// `contrasts.csv`: every pair of arms, for each attack and summarizer.
+pub(crate) fn contrasts(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
+    let header = ["arm_a", "arm_b", "summarizer", "x_a", "n_a", "x_b", "n_b", "diff", "z", "p", "method", "attack"];
+    let rows = tables.contrasts.iter().map(|contrast| {
+        let (z, p) = match contrast.test {
+            Test::Pooled { z, p } => (real(Some(z)), p_value(p)),
+            Test::Deterministic | Test::NoVariance | Test::Nothing => (String::new(), String::new()),
+        };
+        vec![
+            text(&tables.manifest.arms[contrast.a].name),
+            text(&tables.manifest.arms[contrast.b].name),
+            text(tables.pool_name(contrast.pool)),
+            contrast.tally_a.events.to_string(),
+            contrast.tally_a.exposed.to_string(),
+            contrast.tally_b.events.to_string(),
+            contrast.tally_b.exposed.to_string(),
+            real(contrast.diff),
+            z,
+            p,
+            contrast.test.id().to_owned(),
+            text(&tables.manifest.attacks[contrast.attack].name),
+        ]
+    });
+    encode("contrasts.csv", &header, rows)
+}
+
+/// `recall.csv`: what each summary of a clean session still names.
+pub(crate) fn recall(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
+    let header = ["arm", "summarizer", "session", "attack", "rep", "identifiers", "found", "recall", "summary_chars"];
+    let rows = tables.recall.iter().map(|row| {
+        let trial = row.trial;
+        vec![
+            text(&trial.id.arm),
+            text(&trial.id.summarizer),
+            text(&trial.id.session),
+            text(&trial.id.attack),
+            trial.id.rep.to_string(),
+            number(trial.identifiers),
+            number(trial.found),
+            real(row.recall),
+            number(trial.summary_chars),
+        ]
+    });
+    encode("recall.csv", &header, rows)
+}
+
+/// `calls.csv`: every call. The only view with latencies and attempts, which differ from run to run.
+pub(crate) fn calls(run: &Run) -> Result<Vec<u8>, ReportError> {
+    let header = [
+        "purpose",
+        "session",
+        "attack",
+        "arm",
+        "summarizer",
+        "rep",
+        "latency_ms",
+        "attempts",
+        "tokens_in",
+        "cached_tokens",
+        "tokens_out",
+        "served_model",
+        "key",
+    ];
+    let mut rows = Vec::new();
+    run.each_call(|call| {
+        rows.push(vec![
+            text(&call.purpose),
+            text(&call.trial.session),
+            text(&call.trial.attack),
+            text(&call.trial.arm),
+            text(&call.trial.summarizer),
+            call.trial.rep.to_string(),
+            format!("{}.{:03}", call.latency_us / 1000, call.latency_us % 1000),
+            call.attempts.to_string(),
+            number(call.tokens_in),
+            number(call.cached_tokens),
+            number(call.tokens_out),
+            text(&call.served_model),
+            hex(&call.key),
+        ]);
+    })?;
+    encode("calls.csv", &header, rows)
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hex, number, p_value, real};
+
+    #[test]
+    fn numbers_stay_numbers_and_nothing_stays_empty() {
+        assert_eq!([Some(-0.527_777_8), Some(1.0), Some(-1e-9), None].map(real), ["-0.527778", "1", "0", ""]);
+        assert_eq!([0.139_9, 2.077e-10].map(p_value), ["0.1399", "2.07700e-10"]);
+        assert_eq!(number::<u64>(None), "");
+        assert_eq!(hex(&[0, 255, 16]), "00ff10");
+    }
+}

@@ -1,0 +1,160 @@
+//! Building: all cells of one session. A pure function of session, attacks, arms and date; a request
+//! is built once for all repetitions and summarizers that share it.
+
+use std::sync::Arc;
+
+use laundromat_compactor::caps::Caps;
+use laundromat_compactor::records::Record;
+use laundromat_compactor::{Compactor, Request, View};
+use laundromat_injector::{Specimen, inject};
+use laundromat_session::identifiers::Identifiers;
+use laundromat_session::seed::Seed;
+use laundromat_session::{Exposure, Message, Part, Plant, PlantKind, Session};
+
+use crate::error::RunError;
+use crate::inputs::Inputs;
+
+/// What the trials of one specimen share.
+#[derive(Debug)]
+pub struct Subject {
+    /// The session's id.
+    pub session: String,
+    /// The attack's name.
+    pub attack: String,
+    /// The plant.
+    pub plant: Plant,
+    /// The session's identifiers, on clean specimens.
+    pub identifiers: Option<Arc<Identifiers>>,
+}
+
+/// A request ready to be sent, or why there is none.
+#[derive(Debug)]
+pub enum Prepared {
+    /// The request's messages.
+    Ready(Vec<Message>),
+    /// The arm would not build one.
+    Refused(String),
+}
+
+/// A specimen in an arm, for one summarizer: all its repetitions send the same bytes.
+#[derive(Debug)]
+pub struct BuiltCell {
+    /// The specimen.
+    pub subject: Arc<Subject>,
+    /// The arm's name.
+    pub arm: String,
+    /// Place of the summarizer in the experiment.
+    pub summarizer: usize,
+    /// The request.
+    pub prepared: Prepared,
+    /// Characters sent.
+    pub input_chars: u64,
+    /// How much of the plant is sent.
+    pub exposure: Exposure,
+}
+
+/// Builds the cells of `session` that `wanted` (attack, arm, summarizer) asks for, arms in an order
+/// seeded by the session so that none gets the later hour.
+///
+/// # Errors
+/// When an attack has no place in the session.
+pub fn cells(
+    inputs: &Inputs,
+    session: &Session,
+    date: &str,
+    wanted: impl Fn(&str, &str, &str) -> bool,
+) -> Result<Vec<BuiltCell>, RunError> {
+    let mut out = Vec::new();
+    let order = arm_order(inputs, session);
+    let mut identifiers = None;
+    for attack in &inputs.attacks {
+        let summarizers = |arm: &str| -> Vec<usize> {
+            let all = inputs.experiment.summarizers.iter().enumerate();
+            all.filter(|(_, summarizer)| wanted(&attack.name, arm, &summarizer.name)).map(|(index, _)| index).collect()
+        };
+        if order.iter().all(|arm| summarizers(&arm.arm().name).is_empty()) {
+            continue;
+        }
+        let specimen = inject(session, attack, inputs.experiment.seed)?;
+        let is_clean = attack.kind == PlantKind::Clean;
+        let subject = Arc::new(Subject {
+            session: session.id.clone(),
+            attack: attack.name.clone(),
+            plant: specimen.plant.clone(),
+            identifiers: is_clean.then(|| Arc::clone(identifiers.get_or_insert_with(|| Arc::new(scan(session))))),
+        });
+        let mut views = Views::default();
+        for arm in &order {
+            let request = arm.request_of(views.of(arm, &specimen), date);
+            for summarizer in summarizers(&arm.arm().name) {
+                out.push(cell(&subject, arm, summarizer, request.as_ref()));
+            }
+        }
+    }
+    Ok(out)
+}
+
+fn arm_order<'i>(inputs: &'i Inputs, session: &Session) -> Vec<&'i Compactor> {
+    let mut order: Vec<&Compactor> = inputs.arms.iter().collect();
+    order.sort_by_cached_key(|arm| {
+        Seed { seed: inputs.experiment.seed, session: &session.id, attack: "" }
+            .bytes(&format!("arm order {}", arm.arm().name))
+    });
+    order
+}
+
+/// The views of one specimen: arms with the same window, scrubs and shield share their records, arms
+/// with the same caps on top of that share the view.
+#[derive(Default)]
+struct Views {
+    records: Vec<(RecordKey, Vec<Record>)>,
+    views: Vec<((RecordKey, Caps), View)>,
+}
+
+type RecordKey = (laundromat_compactor::records::Window, laundromat_compactor::records::Scrub, Option<String>);
+
+impl Views {
+    fn of(&mut self, arm: &Compactor, specimen: &Specimen) -> &View {
+        let data = arm.arm();
+        let key: RecordKey = (data.window, data.scrub, data.shield.clone());
+        let view_key = (key.clone(), data.caps.clone());
+        if let Some(at) = self.views.iter().position(|(known, _)| *known == view_key) {
+            return &self.views[at].1;
+        }
+        let at = self.records.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            self.records.push((key, arm.records(&specimen.session)));
+            self.records.len() - 1
+        });
+        let view = arm.view(self.records[at].1.clone());
+        self.views.push((view_key, view));
+        &self.views[self.views.len() - 1].1
+    }
+}
+
+fn cell(
+    subject: &Arc<Subject>,
+    arm: &Compactor,
+    summarizer: usize,
+    request: Result<&Request, &laundromat_compactor::Refusal>,
+) -> BuiltCell {
+    let (prepared, input_chars, exposure) = match request {
+        Ok(request) => {
+            let exposure = request.exposure(&subject.plant);
+            (Prepared::Ready(request.messages.clone()), request.chars() as u64, exposure)
+        }
+        Err(refusal) => (Prepared::Refused(refusal.to_string()), 0, Exposure::None),
+    };
+    BuiltCell { subject: Arc::clone(subject), arm: arm.arm().name.clone(), summarizer, prepared, input_chars, exposure }
+}
+
+/// Identifiers of the raw session: every text, call names and arguments included.
+fn scan(session: &Session) -> Identifiers {
+    let texts = session.turns.iter().flat_map(|turn| {
+        let parts = turn.parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.as_str()),
+            Part::Image(_) | Part::Other(_) => None,
+        });
+        parts.chain(turn.calls.iter().map(|call| call.arguments.as_str()))
+    });
+    Identifiers::scan(texts)
+}

@@ -1,0 +1,86 @@
+//! What can stop a run before or while it runs. Each names the file and what to do.
+
+use std::path::PathBuf;
+
+use laundromat_import::ImportError;
+use laundromat_injector::InjectError;
+use laundromat_session::Fault;
+use laundromat_store::StoreError;
+
+/// Why there is no run, or no more of it.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A file could not be read.
+    #[error("{}: cannot be read: {source}; check the path and its permissions", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A data file has faults.
+    #[error("{}", listed(path, faults))]
+    Faults {
+        /// The file.
+        path: PathBuf,
+        /// All its faults.
+        faults: Vec<Fault>,
+    },
+    /// A session could not be read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+    /// Two sessions have one id.
+    #[error("{} and {}: both sessions have the id \"{id}\"; change one of them, ids must be unique in an experiment", first.display(), second.display())]
+    DoubleSession {
+        /// The id.
+        id: String,
+        /// The first file with it.
+        first: PathBuf,
+        /// The second file with it.
+        second: PathBuf,
+    },
+    /// A session file changed between planning and running.
+    #[error("{}: the session \"{id}\" changed while the run was going on; put the file back, or start a new run with --out", path.display())]
+    SessionChanged {
+        /// The id.
+        id: String,
+        /// The file.
+        path: PathBuf,
+    },
+    /// An attack has no place in a session.
+    #[error(transparent)]
+    Inject(#[from] InjectError),
+    /// The folder holds a run of something else.
+    #[error("{}: this folder holds a run of another experiment: {}; name another folder with --out, or move this one away", folder.display(), differences.join("; "))]
+    Changed {
+        /// The run's folder.
+        folder: PathBuf,
+        /// What differs.
+        differences: Vec<String>,
+    },
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A worker ended without a result.
+    #[error("internal error: {0}; please report it with the command that led here")]
+    Internal(String),
+}
+
+fn listed(path: &std::path::Path, faults: &[Fault]) -> String {
+    let lines: Vec<String> = faults
+        .iter()
+        .map(|fault| {
+            // file:line:column reads as one place; without a line the fault follows behind a space.
+            let gap = if fault.place.line_column.is_some() { "" } else { " " };
+            format!("{}:{gap}{fault}", path.display())
+        })
+        .collect();
+    lines.join("\n")
+}
+
+impl RunError {
+    /// Whether what the user wrote or pointed at is at fault, rather than this program or its store.
+    pub fn is_usage(&self) -> bool {
+        !matches!(self, Self::Internal(_) | Self::Store(StoreError::Sql { .. }))
+    }
+}

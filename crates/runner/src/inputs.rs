@@ -1,0 +1,295 @@
+//! What an experiment names, looked up and checked: sessions, attacks, arms. Sessions are read once
+//! for their digests and again when their turn comes, so that memory does not grow with their number.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use laundromat_compactor::{Arm, Compactor, presets as arms};
+use laundromat_injector::{Attack, presets as attacks};
+use laundromat_session::fault::{Fault, Place, choose_remedy};
+use laundromat_session::{Counts, Session, canonical};
+use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
+use rayon::prelude::*;
+
+use crate::error::RunError;
+use crate::experiment::Experiment;
+
+/// A session by where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SessionEntry {
+    /// What the manifest says of it.
+    pub info: SessionInfo,
+    path: PathBuf,
+    /// Which of the sessions in the file.
+    index: usize,
+}
+
+/// Everything an experiment names.
+#[derive(Debug)]
+pub struct Inputs {
+    /// The experiment.
+    pub experiment: Experiment,
+    /// The sessions, by id.
+    pub sessions: Vec<SessionEntry>,
+    /// The attacks and controls, in the experiment's order.
+    pub attacks: Vec<Attack>,
+    /// The arms, in the experiment's order.
+    pub arms: Vec<Compactor>,
+    attack_infos: Vec<AttackInfo>,
+    arm_infos: Vec<ArmInfo>,
+}
+
+impl Inputs {
+    /// Reads the experiment file at `path` and all that it names.
+    ///
+    /// # Errors
+    /// The first file that cannot be read, or all faults of the first faulty one.
+    pub fn load(path: &Path) -> Result<Self, RunError> {
+        let text = read_text(path)?;
+        let experiment =
+            Experiment::parse(&text).map_err(|faults| RunError::Faults { path: path.to_owned(), faults })?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        let from = Origin { experiment: path, text: &text, folder };
+        let attacks = experiment.attacks.iter().map(|name| attack(name, &from)).collect::<Result<Vec<_>, _>>()?;
+        let arms = experiment.arms.iter().map(|name| arm(name, &from)).collect::<Result<Vec<_>, _>>()?;
+        let sessions = sessions(&experiment.sessions, &from)?;
+        let (attacks, attack_infos) = attacks.into_iter().unzip();
+        let (arms, arm_infos) = arms.into_iter().unzip();
+        Ok(Self { experiment, sessions, attacks, arms, attack_infos, arm_infos })
+    }
+
+    /// Reads a session again.
+    ///
+    /// # Errors
+    /// When its file is gone or has changed.
+    pub fn session(&self, entry: &SessionEntry) -> Result<Session, RunError> {
+        let changed = || RunError::SessionChanged { id: entry.info.id.clone(), path: entry.path.clone() };
+        let session =
+            laundromat_import::read_path(&entry.path, None)?.into_iter().nth(entry.index).ok_or_else(changed)?.session;
+        if digest(canonical::write(&session).as_bytes()) == entry.info.digest { Ok(session) } else { Err(changed()) }
+    }
+
+    /// The manifest of a run that is first started on `date`.
+    pub fn manifest(&self, date: String) -> Manifest {
+        let summarizers = self.experiment.summarizers.iter().map(|summarizer| SummarizerInfo {
+            name: summarizer.name.clone(),
+            model: summarizer.model.name().to_owned(),
+            kind: SummarizerKind::Builtin,
+        });
+        let mut manifest = Manifest {
+            name: self.experiment.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            digest: String::new(),
+            date,
+            seed: self.experiment.seed,
+            repetitions: self.experiment.repetitions,
+            sessions: self.sessions.iter().map(|entry| entry.info.clone()).collect(),
+            attacks: self.attack_infos.clone(),
+            arms: self.arm_infos.clone(),
+            summarizers: summarizers.collect(),
+            judge: self.experiment.judge.name().to_owned(),
+        };
+        manifest.digest = manifest_digest(&manifest);
+        manifest
+    }
+}
+
+/// What decides a trial, by name and value: whatever differs here is another experiment.
+fn decisive(manifest: &Manifest) -> Vec<(String, String)> {
+    let mut out = vec![
+        ("seed".to_owned(), manifest.seed.to_string()),
+        ("repetitions".to_owned(), manifest.repetitions.to_string()),
+        ("judge".to_owned(), manifest.judge.clone()),
+    ];
+    let listed = |names: Vec<&str>| names.join(", ");
+    out.push(("arms".to_owned(), listed(manifest.arms.iter().map(|arm| arm.name.as_str()).collect())));
+    out.extend(manifest.sessions.iter().map(|session| (format!("session {}", session.id), session.digest.clone())));
+    out.extend(manifest.attacks.iter().map(|attack| (format!("attack {}", attack.name), attack.digest.clone())));
+    out.extend(manifest.arms.iter().map(|arm| (format!("arm {}", arm.name), arm.digest.clone())));
+    out.extend(
+        manifest
+            .summarizers
+            .iter()
+            .map(|summarizer| (format!("summarizer {}", summarizer.name), summarizer.model.clone())),
+    );
+    out
+}
+
+fn manifest_digest(manifest: &Manifest) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (name, value) in decisive(manifest) {
+        for field in [name, value] {
+            hasher.update(&(field.len() as u64).to_le_bytes());
+            hasher.update(field.as_bytes());
+        }
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+/// What differs between a stored run and a new one, each as a fragment that names it.
+pub fn differences(stored: &Manifest, new: &Manifest) -> Vec<String> {
+    let before: HashMap<String, String> = decisive(stored).into_iter().collect();
+    let now: HashMap<String, String> = decisive(new).into_iter().collect();
+    let short = |value: &str| value.chars().take(60).collect::<String>();
+    let mut out: Vec<String> = decisive(new)
+        .into_iter()
+        .filter_map(|(name, value)| match before.get(&name) {
+            None => Some(format!("{name} is new")),
+            Some(old) if *old != value => Some(format!("{name} was {}, is {}", short(old), short(&value))),
+            Some(_) => None,
+        })
+        .collect();
+    out.extend(
+        decisive(stored)
+            .into_iter()
+            .filter(|(name, _)| !now.contains_key(name))
+            .map(|(name, _)| format!("{name} is gone")),
+    );
+    out
+}
+
+/// Where names stand, for messages.
+struct Origin<'a> {
+    experiment: &'a Path,
+    text: &'a str,
+    folder: &'a Path,
+}
+
+impl Origin<'_> {
+    /// The place of a quoted name in the experiment file.
+    fn fault(&self, key: &str, name: &str, problem: String, remedy: String) -> RunError {
+        let quoted = toml_quoted(name);
+        let place = self.text.find(&quoted).map_or(Place::of_path(key), |at| Place::of_byte(self.text, at, key));
+        RunError::Faults { path: self.experiment.to_owned(), faults: vec![Fault::new(place, problem, remedy)] }
+    }
+}
+
+fn toml_quoted(name: &str) -> String {
+    format!("\"{name}\"")
+}
+
+fn read_text(path: &Path) -> Result<String, RunError> {
+    fs::read_to_string(path).map_err(|source| RunError::Unreadable { path: path.to_owned(), source })
+}
+
+fn is_path(name: &str) -> bool {
+    Path::new(name).extension().is_some_and(|extension| extension == "toml")
+}
+
+/// The text of a data file: of the file at a path, or of the embedded one with that name.
+fn data_file(
+    key: &str,
+    name: &str,
+    from: &Origin<'_>,
+    embedded: impl Fn(&str) -> Option<&'static str>,
+    known: &[&str],
+) -> Result<(String, PathBuf), RunError> {
+    if is_path(name) {
+        let path = from.folder.join(name);
+        return Ok((read_text(&path)?, path));
+    }
+    match embedded(name) {
+        Some(text) => Ok((text.to_owned(), PathBuf::from(format!("{name}.toml")))),
+        None => {
+            let singular = key.trim_end_matches('s');
+            let remedy = format!("{}, or name a file that ends in .toml", choose_remedy(name, known));
+            Err(from.fault(key, name, format!("unknown {singular} \"{name}\""), remedy))
+        }
+    }
+}
+
+fn attack(name: &str, from: &Origin<'_>) -> Result<(Attack, AttackInfo), RunError> {
+    let (text, path) = data_file("attacks", name, from, attacks::attack, &attacks::attack_names())?;
+    let attack = Attack::parse(&text).map_err(|faults| RunError::Faults { path, faults })?;
+    // A clean control takes its statement from another file, so that counts for its digest too.
+    let paired = attack.paired_with.as_deref().and_then(attacks::attack).unwrap_or_default();
+    let info = AttackInfo {
+        name: attack.name.clone(),
+        kind: attack.kind,
+        digest: digest(format!("{text}\0{paired}").as_bytes()),
+    };
+    Ok((attack, info))
+}
+
+fn arm(name: &str, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunError> {
+    let (text, path) = data_file("arms", name, from, arms::arm, &arms::arm_names())?;
+    let faulty = |faults| RunError::Faults { path: path.clone(), faults };
+    let arm = Arm::parse(&text).map_err(faulty)?;
+    let shield = arm.shield.as_deref().and_then(arms::shield).unwrap_or_default();
+    let prompt = arms::prompt(&arm.prompt).unwrap_or_default();
+    let info = ArmInfo {
+        name: arm.name.clone(),
+        title: arm.title.clone(),
+        form: arm.form.id().to_owned(),
+        prompt: arm.prompt_basis.id().to_owned(),
+        faults: arm.faults.iter().map(|fault| fault.id().to_owned()).collect(),
+        digest: digest([text.as_str(), prompt, shield].join("\0").as_bytes()),
+    };
+    Ok((Compactor::new(arm).map_err(faulty)?, info))
+}
+
+fn sessions(patterns: &[String], from: &Origin<'_>) -> Result<Vec<SessionEntry>, RunError> {
+    let mut paths: Vec<PathBuf> = Vec::new();
+    for pattern in patterns {
+        let full = from.folder.join(pattern);
+        let bad = |problem: String| {
+            from.fault(
+                "sessions",
+                pattern,
+                problem,
+                "name session files, or a glob such as \"../sessions/*.json\"".to_owned(),
+            )
+        };
+        let found = glob::glob(&full.to_string_lossy())
+            .map_err(|error| bad(format!("\"{pattern}\" is not a glob: {error}")))?;
+        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+        if found.is_empty() {
+            return Err(bad(format!("no session file matches \"{pattern}\" in {}", shown(from.folder))));
+        }
+        paths.append(&mut found);
+    }
+    paths.sort();
+    paths.dedup();
+    let read: Vec<Vec<SessionEntry>> = paths.par_iter().map(|path| entries(path)).collect::<Result<_, RunError>>()?;
+    let mut sessions: Vec<SessionEntry> = read.into_iter().flatten().collect();
+    sessions.sort_by(|a, b| a.info.id.cmp(&b.info.id));
+    if let Some(pair) = sessions.windows(2).find(|pair| pair[0].info.id == pair[1].info.id) {
+        return Err(RunError::DoubleSession {
+            id: pair[0].info.id.clone(),
+            first: pair[0].path.clone(),
+            second: pair[1].path.clone(),
+        });
+    }
+    Ok(sessions)
+}
+
+fn shown(folder: &Path) -> String {
+    if folder.as_os_str().is_empty() { "this folder".to_owned() } else { folder.display().to_string() }
+}
+
+fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
+    let read = laundromat_import::read_path(path, None)?;
+    Ok(read
+        .into_iter()
+        .enumerate()
+        .map(|(index, imported)| {
+            let session = imported.session;
+            let text = canonical::write(&session);
+            let counts = Counts::of(&session);
+            let info = SessionInfo {
+                origin: session.origin.unwrap_or_else(|| "unknown".to_owned()),
+                digest: digest(text.as_bytes()),
+                turns: counts.turns,
+                results: counts.results,
+                bytes: text.len(),
+                id: session.id,
+            };
+            SessionEntry { info, path: path.to_owned(), index }
+        })
+        .collect())
+}
+
+fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}

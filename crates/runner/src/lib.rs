@@ -1,0 +1,27 @@
+//! From an experiment file to stored trials. The runner walks each trial along the one way through
+//! laundromat: import, inject, compact, send, judge, store.
+//!
+//! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store
+//!
+//! * [`build`]: one session's cells, made on rayon; [`score`]: from a reply to a trial's row;
+//! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
+//!
+//! It may use every crate below it and starts nothing on its own. A new key of the experiment file
+//! goes to [`experiment`], a new kind of progress to [`events`].
+
+pub mod build;
+pub mod error;
+pub mod events;
+pub mod experiment;
+pub mod inputs;
+pub mod keeper;
+pub mod plan;
+pub mod run;
+pub mod score;
+
+pub use error::RunError;
+pub use events::{Event, Finished};
+pub use experiment::Experiment;
+pub use inputs::Inputs;
+pub use plan::{Estimate, Plan};
+pub use run::{Options, run};

@@ -1,0 +1,131 @@
+//! The plan: which trials there are, and what they will come to, before anything is spent.
+
+use std::collections::{HashMap, HashSet};
+
+use laundromat_session::tokens;
+use laundromat_store::{Manifest, Trial, TrialId};
+use rayon::prelude::*;
+
+use crate::build::{self, Prepared};
+use crate::error::RunError;
+use crate::inputs::Inputs;
+
+/// What a run of the inputs will come to. All tokens are estimates.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Estimate {
+    /// Sessions.
+    pub sessions: u64,
+    /// Cells: specimen x arm x summarizer.
+    pub cells: u64,
+    /// Trials: cells x repetitions.
+    pub trials: u64,
+    /// Summarizer calls.
+    pub summarizer_calls: u64,
+    /// Judge calls that go to a model; none for an offline judge.
+    pub judge_calls: u64,
+    /// Input tokens of all summarizer calls by the four-characters rule.
+    pub input_tokens: u64,
+    /// The largest request in characters, with the trial's name.
+    pub largest: Option<(u64, String)>,
+    /// Cells whose arm refuses, by trial name and reason.
+    pub refused: Vec<(String, String)>,
+    /// Specimens x arms in which a plant is not fully sent, by name.
+    pub not_exposed: Vec<String>,
+}
+
+/// Builds every request once, on all cores, and counts.
+///
+/// # Errors
+/// When a session cannot be read or an attack has no place in one.
+pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
+    let parts: Vec<Estimate> =
+        inputs.sessions.par_iter().map(|entry| of_session(inputs, entry, date)).collect::<Result<_, _>>()?;
+    let mut sum = Estimate::default();
+    for part in parts {
+        sum.sessions += part.sessions;
+        sum.cells += part.cells;
+        sum.trials += part.trials;
+        sum.summarizer_calls += part.summarizer_calls;
+        sum.input_tokens += part.input_tokens;
+        sum.largest = sum.largest.max(part.largest);
+        sum.refused.extend(part.refused);
+        sum.not_exposed.extend(part.not_exposed);
+    }
+    sum.refused.sort();
+    sum.not_exposed.sort();
+    Ok(sum)
+}
+
+fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) -> Result<Estimate, RunError> {
+    let session = inputs.session(entry)?;
+    let repetitions = u64::from(inputs.experiment.repetitions);
+    let mut part = Estimate { sessions: 1, ..Estimate::default() };
+    for cell in build::cells(inputs, &session, date, |_, _, _| true)? {
+        let name = format!("{}/{}/{}", cell.subject.session, cell.subject.attack, cell.arm);
+        part.cells += 1;
+        part.trials += repetitions;
+        match cell.prepared {
+            Prepared::Refused(reason) => part.refused.push((name, reason)),
+            Prepared::Ready(_) => {
+                part.summarizer_calls += repetitions;
+                part.input_tokens += repetitions * tokens::estimate(cell.input_chars as usize) as u64;
+                part.largest = part.largest.max(Some((cell.input_chars, name.clone())));
+                if cell.exposure != laundromat_session::Exposure::Full {
+                    part.not_exposed.push(format!("{name} ({})", cell.exposure));
+                }
+            }
+        }
+    }
+    Ok(part)
+}
+
+/// The trials of a run, and which of them are stored.
+#[derive(Debug)]
+pub struct Plan {
+    stored: HashSet<TrialId>,
+    planned: u64,
+    repetitions: u32,
+    /// Stored repetitions of each cell.
+    finished: HashMap<(String, String, String, String), u32>,
+}
+
+impl Plan {
+    /// The plan of `manifest`, given what is `stored`.
+    pub fn new(manifest: &Manifest, stored: &[Trial]) -> Self {
+        let cells = manifest.sessions.len() * manifest.attacks.len() * manifest.arms.len() * manifest.summarizers.len();
+        let mut finished: HashMap<_, u32> = HashMap::new();
+        for trial in stored {
+            let id = &trial.id;
+            *finished
+                .entry((id.session.clone(), id.attack.clone(), id.arm.clone(), id.summarizer.clone()))
+                .or_default() += 1;
+        }
+        Self {
+            stored: stored.iter().map(|trial| trial.id.clone()).collect(),
+            planned: cells as u64 * u64::from(manifest.repetitions),
+            repetitions: manifest.repetitions,
+            finished,
+        }
+    }
+
+    /// All trials.
+    pub fn planned(&self) -> u64 {
+        self.planned
+    }
+
+    /// Trials stored when the plan was made.
+    pub fn stored(&self) -> u64 {
+        self.stored.len() as u64
+    }
+
+    /// Whether a repetition of this cell is still to be run.
+    pub fn wants_cell(&self, session: &str, attack: &str, arm: &str, summarizer: &str) -> bool {
+        let key = (session.to_owned(), attack.to_owned(), arm.to_owned(), summarizer.to_owned());
+        self.finished.get(&key).is_none_or(|done| *done < self.repetitions)
+    }
+
+    /// Whether this trial is still to be run.
+    pub fn wants(&self, trial: &TrialId) -> bool {
+        !self.stored.contains(trial)
+    }
+}

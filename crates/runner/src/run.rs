@@ -1,0 +1,272 @@
+//! Execution: sessions in seeded order, their cells built on rayon, their trials in flight up to a
+//! limit, every reply on disk before it is judged. Starting again goes on where the store ends.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use laundromat_provider::key::Sample;
+use laundromat_provider::{Body, CallLog, Model, Purpose, key};
+use laundromat_session::seed::Seed;
+use laundromat_store::{Store, Trial, TrialId, Write};
+use rayon::prelude::*;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::JoinSet;
+
+use crate::build::{self, BuiltCell, Prepared};
+use crate::error::RunError;
+use crate::events::{Event, Finished};
+use crate::inputs::{Inputs, SessionEntry, differences};
+use crate::keeper::{Filed, Keeper, compress};
+use crate::plan::Plan;
+use crate::score::{self, Made};
+
+/// Sessions built ahead of the trials in flight: enough to keep all cores busy, few enough to keep memory flat.
+const BLOCK: usize = 8;
+
+/// How to run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Today, `YYYY-MM-DD`: pinned when the run is first started, ignored afterwards.
+    pub today: String,
+    /// Set to ask the run to stop: what is in flight is finished and saved.
+    pub stop: Arc<AtomicBool>,
+}
+
+/// Runs what is left of `inputs` into the store in `folder`.
+///
+/// # Errors
+/// When the folder holds another experiment, an input cannot be read, or the store fails. What was
+/// stored before an error stays.
+pub async fn run(
+    inputs: Arc<Inputs>,
+    folder: &Path,
+    options: Options,
+    notify: impl Fn(Event) + Send + Sync + 'static,
+) -> Result<Finished, RunError> {
+    let store = Store::open(folder)?;
+    let manifest = match store.manifest()? {
+        None => {
+            let manifest = inputs.manifest(options.today.clone());
+            store.set_manifest(&manifest)?;
+            manifest
+        }
+        Some(stored) => {
+            let differences = differences(&stored, &inputs.manifest(stored.date.clone()));
+            if !differences.is_empty() {
+                return Err(RunError::Changed { folder: folder.to_owned(), differences });
+            }
+            stored
+        }
+    };
+    let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
+    notify(Event::Started { planned: plan.planned(), stored: plan.stored() });
+    let flight = Arc::new(Flight {
+        keeper: Keeper::start(store)?,
+        inputs,
+        plan: Arc::clone(&plan),
+        stop: options.stop,
+        calls: AtomicU64::new(0),
+        trials: AtomicU64::new(0),
+        notify: Box::new(notify),
+    });
+    let flown = Flight::fly(&flight, manifest.date).await;
+    let interrupted = flight.stop.load(Ordering::Relaxed);
+    let (calls, trials) = (flight.calls.load(Ordering::Relaxed), flight.trials.load(Ordering::Relaxed));
+    let flight = Arc::into_inner(flight).ok_or_else(|| RunError::Internal("a trial outlived its run".to_owned()))?;
+    // The store's own failure explains what the trials only noticed.
+    flight.keeper.finish()?;
+    flown?;
+    Ok(Finished { planned: plan.planned(), stored: plan.stored() + trials, calls, interrupted })
+}
+
+/// A cell on its way: its body is made, hashed and compressed once for all its trials.
+struct Outgoing {
+    cell: BuiltCell,
+    /// Body and its compressed bytes; `None` where the arm refused.
+    body: Option<(Body, Vec<u8>)>,
+}
+
+impl Outgoing {
+    fn new(cell: BuiltCell, model: &Model) -> Self {
+        let body = match &cell.prepared {
+            Prepared::Ready(messages) => {
+                let body = Body::chat(model.name(), messages);
+                let zstd = compress(&body.bytes);
+                Some((body, zstd))
+            }
+            Prepared::Refused(_) => None,
+        };
+        Self { cell, body }
+    }
+}
+
+/// A run in flight.
+struct Flight {
+    keeper: Keeper,
+    inputs: Arc<Inputs>,
+    plan: Arc<Plan>,
+    stop: Arc<AtomicBool>,
+    calls: AtomicU64,
+    trials: AtomicU64,
+    notify: Box<dyn Fn(Event) + Send + Sync>,
+}
+
+impl Flight {
+    async fn fly(flight: &Arc<Self>, date: String) -> Result<(), RunError> {
+        let concurrency = flight.inputs.experiment.concurrency;
+        let slots = Arc::new(Semaphore::new(concurrency));
+        let (built, mut cells) = mpsc::channel::<Result<Outgoing, RunError>>(concurrency.min(64));
+        let builder = {
+            let flight = Arc::clone(flight);
+            tokio::task::spawn_blocking(move || flight.build(&date, &built))
+        };
+        let mut trials: JoinSet<Result<(), RunError>> = JoinSet::new();
+        let mut failed = None;
+        'cells: while let Some(cell) = cells.recv().await {
+            let cell = match cell {
+                Ok(cell) => Arc::new(cell),
+                Err(error) => {
+                    failed = Some(error);
+                    break;
+                }
+            };
+            for id in flight.open_trials(&cell.cell) {
+                let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break 'cells };
+                while let Some(ended) = trials.try_join_next() {
+                    if let Err(error) = flattened(ended) {
+                        failed = Some(error);
+                        break 'cells;
+                    }
+                }
+                if flight.stop.load(Ordering::Relaxed) {
+                    break 'cells;
+                }
+                let (flight, cell) = (Arc::clone(flight), Arc::clone(&cell));
+                trials.spawn(async move {
+                    let ran = flight.trial(id, &cell).await;
+                    drop((slot, flight));
+                    ran
+                });
+            }
+        }
+        // A closed channel stops the builder at its next cell.
+        drop(cells);
+        if failed.is_none() && flight.stop.load(Ordering::Relaxed) {
+            (flight.notify)(Event::Draining);
+        }
+        while let Some(ended) = trials.join_next().await {
+            if let Err(error) = flattened(ended) {
+                failed.get_or_insert(error);
+            }
+        }
+        builder.await.map_err(|error| RunError::Internal(format!("building failed: {error}")))?;
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Builds the cells that still have trials to run, block by block.
+    fn build(&self, date: &str, built: &mpsc::Sender<Result<Outgoing, RunError>>) {
+        for block in self.sessions().chunks(BLOCK) {
+            if built.is_closed() || self.stop.load(Ordering::Relaxed) {
+                return;
+            }
+            let cells: Vec<Result<Vec<Outgoing>, RunError>> =
+                block.par_iter().map(|entry| self.cells_of(entry, date)).collect();
+            for cell in cells.into_iter().flat_map(|cells| match cells {
+                Ok(cells) => cells.into_iter().map(Ok).collect(),
+                Err(error) => vec![Err(error)],
+            }) {
+                if built.blocking_send(cell).is_err() {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Sessions in an order that only the seed decides.
+    fn sessions(&self) -> Vec<&SessionEntry> {
+        let mut sessions: Vec<&SessionEntry> = self.inputs.sessions.iter().collect();
+        let seed = self.inputs.experiment.seed;
+        sessions.sort_by_cached_key(|entry| Seed { seed, session: &entry.info.id, attack: "" }.bytes("session order"));
+        sessions
+    }
+
+    fn cells_of(&self, entry: &SessionEntry, date: &str) -> Result<Vec<Outgoing>, RunError> {
+        let wanted =
+            |attack: &str, arm: &str, summarizer: &str| self.plan.wants_cell(&entry.info.id, attack, arm, summarizer);
+        let inputs = &self.inputs;
+        let names = || inputs.attacks.iter().flat_map(|attack| inputs.arms.iter().map(move |arm| (attack, arm)));
+        let any = names().any(|(attack, arm)| {
+            inputs.experiment.summarizers.iter().any(|s| wanted(&attack.name, &arm.arm().name, &s.name))
+        });
+        // A session whose trials are all stored is not even read again.
+        if !any {
+            return Ok(Vec::new());
+        }
+        let cells = build::cells(inputs, &inputs.session(entry)?, date, wanted)?;
+        let summarizers = &inputs.experiment.summarizers;
+        Ok(cells
+            .into_iter()
+            .map(|cell| {
+                let model = &summarizers[cell.summarizer].model;
+                Outgoing::new(cell, model)
+            })
+            .collect())
+    }
+
+    fn open_trials(&self, cell: &BuiltCell) -> Vec<TrialId> {
+        (1..=self.inputs.experiment.repetitions)
+            .map(|rep| TrialId {
+                session: cell.subject.session.clone(),
+                attack: cell.subject.attack.clone(),
+                arm: cell.arm.clone(),
+                summarizer: self.inputs.experiment.summarizers[cell.summarizer].name.clone(),
+                rep,
+            })
+            .filter(|id| self.plan.wants(id))
+            .collect()
+    }
+
+    async fn trial(&self, id: TrialId, outgoing: &Outgoing) -> Result<(), RunError> {
+        let cell = &outgoing.cell;
+        let trial = match (&cell.prepared, &outgoing.body) {
+            (Prepared::Ready(messages), Some((body, zstd))) => {
+                let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
+                let name = format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep);
+                let key = key::call_key(Purpose::Summarize, model.name(), body, Sample { trial: &name, ordinal: 0 });
+                let reply = match self.keeper.look_up(&key).await? {
+                    Some(logged) => logged.reply,
+                    None => {
+                        let logged = model.answer(messages);
+                        self.calls.fetch_add(1, Ordering::Relaxed);
+                        let reply = logged.reply.clone();
+                        let filed = Filed {
+                            purpose: Purpose::Summarize.id(),
+                            trial: id.clone(),
+                            body: body.digest,
+                            body_zstd: Some(zstd.clone()),
+                        };
+                        self.keeper.commit(key, filed, logged).await?;
+                        reply
+                    }
+                };
+                score::scored(id, cell, Made { key, body: body.digest }, &reply, self.inputs.experiment.judge)
+            }
+            (Prepared::Refused(reason), _) => score::refused(id, cell, reason),
+            (Prepared::Ready(_), None) => return Err(RunError::Internal("a request has no body".to_owned())),
+        };
+        self.keep(trial).await
+    }
+
+    async fn keep(&self, trial: Trial) -> Result<(), RunError> {
+        let event = Event::Trial { id: trial.id.clone(), outcome: trial.outcome };
+        self.keeper.write(Write::Trial(Box::new(trial))).await?;
+        self.trials.fetch_add(1, Ordering::Relaxed);
+        (self.notify)(event);
+        Ok(())
+    }
+}
+
+fn flattened(ended: Result<Result<(), RunError>, tokio::task::JoinError>) -> Result<(), RunError> {
+    ended.map_err(|error| RunError::Internal(format!("a trial failed: {error}")))?
+}

@@ -1,0 +1,113 @@
+//! What a session holds, by the counting words of the import tables.
+
+use std::collections::{HashMap, VecDeque};
+
+use serde::Serialize;
+
+use crate::turn::{Role, Session};
+
+/// Counts of one session; `turns` leaves markers out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// System, user, assistant, tool and unknown-role turns.
+    pub turns: usize,
+    /// System turns.
+    pub system: usize,
+    /// User turns that a person wrote.
+    pub user: usize,
+    /// The other user turns.
+    pub synthetic_user: usize,
+    /// Assistant turns.
+    pub assistant: usize,
+    /// Tool calls.
+    pub calls: usize,
+    /// Tool results.
+    pub results: usize,
+    /// Results marked as failed.
+    pub errors: usize,
+    /// Turns with recorded reasoning.
+    pub reasoning: usize,
+    /// Images.
+    pub images: usize,
+    /// Compaction boundaries and notices.
+    pub markers: usize,
+    /// Most calls in one turn.
+    pub max_calls_per_turn: usize,
+    /// Calls without a result.
+    pub unanswered_calls: usize,
+    /// Results whose id no call has left to answer.
+    pub orphan_results: usize,
+    /// Calls whose id an earlier call has.
+    pub reused_ids: usize,
+}
+
+impl Counts {
+    /// Counts `session`. Results are paired by id over the whole session, in order where ids repeat.
+    pub fn of(session: &Session) -> Self {
+        let mut counts = Self::default();
+        let mut waiting: HashMap<&str, usize> = HashMap::new();
+        let mut seen: HashMap<&str, usize> = HashMap::new();
+        for turn in &session.turns {
+            counts.turns += usize::from(!matches!(turn.role, Role::Marker(_)));
+            match &turn.role {
+                Role::System => counts.system += 1,
+                Role::User if turn.synthetic.is_none() => counts.user += 1,
+                Role::User => counts.synthetic_user += 1,
+                Role::Assistant => counts.assistant += 1,
+                Role::Tool => counts.results += 1,
+                Role::Marker(_) => counts.markers += 1,
+                Role::Other(_) => {}
+            }
+            counts.errors += usize::from(turn.is_error);
+            counts.reasoning += usize::from(turn.reasoning.is_some());
+            counts.images += turn.image_count() as usize;
+            counts.calls += turn.calls.len();
+            counts.max_calls_per_turn = counts.max_calls_per_turn.max(turn.calls.len());
+            for call in &turn.calls {
+                *waiting.entry(&call.id).or_default() += 1;
+                let earlier = seen.entry(&call.id).or_default();
+                counts.reused_ids += usize::from(*earlier > 0 && !call.id.is_empty());
+                *earlier += 1;
+            }
+        }
+        for turn in session.turns.iter().filter(|turn| turn.role == Role::Tool) {
+            match waiting.get_mut(turn.call_id.as_deref().unwrap_or_default()) {
+                Some(left) if *left > 0 => *left -= 1,
+                _ => counts.orphan_results += 1,
+            }
+        }
+        counts.unanswered_calls = waiting.values().sum();
+        counts
+    }
+}
+
+/// For each call (turn, place in the turn) the tool turn that answers it, and the turns that answer none.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Pairing {
+    /// Tool turn of each answered call.
+    pub answers: HashMap<(usize, usize), usize>,
+    /// Tool turns that answer no call.
+    pub orphans: Vec<usize>,
+}
+
+impl Pairing {
+    /// Pairs over the whole session: a result answers the oldest unanswered call with its id.
+    pub fn of(session: &Session) -> Self {
+        let mut queues: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
+        for (index, turn) in session.turns.iter().enumerate() {
+            for (place, call) in turn.calls.iter().enumerate() {
+                queues.entry(&call.id).or_default().push_back((index, place));
+            }
+        }
+        let mut pairing = Self::default();
+        for (index, turn) in session.turns.iter().enumerate().filter(|(_, turn)| turn.role == Role::Tool) {
+            match queues.get_mut(turn.call_id.as_deref().unwrap_or_default()).and_then(VecDeque::pop_front) {
+                Some(call) => {
+                    pairing.answers.insert(call, index);
+                }
+                None => pairing.orphans.push(index),
+            }
+        }
+        pairing
+    }
+}

@@ -1,0 +1,125 @@
+//! What became of a trial: its outcome, and how the summary presents the statement.
+
+macro_rules! ids {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $id:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name {
+            $($(#[$variant_doc])* $variant,)+
+        }
+
+        impl $name {
+            /// Every value, in the order of tables.
+            pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
+
+            /// The stable identifier used in files and tables.
+            pub fn id(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $id,)+
+                }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.id())
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = $crate::verdict::UnknownId;
+
+            fn from_str(id: &str) -> Result<Self, $crate::verdict::UnknownId> {
+                Self::ALL
+                    .iter()
+                    .copied()
+                    .find(|value| value.id() == id)
+                    .ok_or_else(|| $crate::verdict::UnknownId { what: stringify!($name), id: id.to_owned() })
+            }
+        }
+    };
+}
+
+/// An identifier that names no value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("\"{id}\" is not one of the known values of {what}")]
+pub struct UnknownId {
+    pub(crate) what: &'static str,
+    pub(crate) id: String,
+}
+
+pub(crate) use ids;
+
+ids! {
+    /// Why a trial has a verdict, or why it has none.
+    Outcome {
+        /// It was judged.
+        Scored = "scored",
+        /// The summary was cut off by a length limit.
+        Truncated = "truncated",
+        /// The model or its provider refused, safety filters included.
+        Refused = "refused",
+        /// The model called a tool instead of answering.
+        ToolCall = "tool-call",
+        /// No visible text, a reply of reasoning alone included.
+        Empty = "empty",
+        /// The provider gave no finish reason that is known.
+        UnknownFinish = "unknown-finish",
+        /// The request was larger than the model's context.
+        ContextOverflow = "context-overflow",
+        /// The provider called the request invalid.
+        InvalidRequest = "invalid-request",
+        /// The provider failed, or could not be reached.
+        ProviderError = "provider-error",
+        /// The arm refused to build its request.
+        ArmRefused = "arm-refused",
+        /// The arm's own program failed.
+        ExecError = "exec-error",
+        /// The judge could not be asked.
+        JudgeError = "judge-error",
+        /// The judge's answer was not one known word.
+        Unparsable = "unparsable",
+        /// The budget did not allow the call.
+        OverBudget = "over-budget",
+        /// It was planned and has not run.
+        NotRun = "not-run",
+    }
+}
+
+ids! {
+    /// How a summary presents a statement.
+    Reading {
+        /// As the user's words, wish or approval.
+        User = "user",
+        /// As standing fact, with nobody named.
+        Unattributed = "unattributed",
+        /// As something a tool result, file or page says.
+        Tool = "tool",
+        /// As suspicious, injected, or expressly not the user's.
+        Flagged = "flagged",
+        /// Traces of it without its meaning.
+        Partial = "partial",
+        /// Not at all.
+        Absent = "absent",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Outcome, Reading};
+
+    #[test]
+    fn ids_go_round() {
+        for outcome in Outcome::ALL {
+            assert_eq!(outcome.id().parse(), Ok(*outcome));
+        }
+        for reading in Reading::ALL {
+            assert_eq!(reading.id().parse(), Ok(*reading));
+        }
+        assert_eq!(
+            "users".parse::<Reading>().expect_err("unknown").to_string(),
+            "\"users\" is not one of the known values of Reading"
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! Calls, cells and trials as rows.
+
+use laundromat_session::{Exposure, Outcome, Reading};
+
+/// A call's key: blake3 over (purpose, endpoint, body, sample number, ordinal). See `runner`.
+pub type CallKey = [u8; 32];
+
+/// Which trial: a cell and its repetition, from 1.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TrialId {
+    /// The session's id.
+    pub session: String,
+    /// The attack's name.
+    pub attack: String,
+    /// The arm's name.
+    pub arm: String,
+    /// The summarizer's name.
+    pub summarizer: String,
+    /// The repetition, from 1.
+    pub rep: u32,
+}
+
+/// What all repetitions of a cell share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cell {
+    /// blake3 of the request body; `None` where the arm refused to build one.
+    pub body: Option<[u8; 32]>,
+    /// Characters sent.
+    pub input_chars: u64,
+    /// How much of the plant was sent.
+    pub exposure: Exposure,
+}
+
+/// A trial's row.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Which trial.
+    pub id: TrialId,
+    /// What it shares with its repetitions.
+    pub cell: Cell,
+    /// Why it has a verdict, or why not.
+    pub outcome: Outcome,
+    /// One line about an outcome other than scored; empty otherwise.
+    pub detail: String,
+    /// Whether the judge's gate found a trace of the statement; `None` when not judged.
+    pub gate: Option<bool>,
+    /// How the summary presents the statement; `None` when not judged.
+    pub reading: Option<Reading>,
+    /// Whether the text is a summary at all; `None` when there is none.
+    pub usable: Option<bool>,
+    /// Characters of the model's own text.
+    pub summary_chars: Option<u64>,
+    /// Identifiers named at least twice in the session; `None` where recall does not apply.
+    pub identifiers: Option<u64>,
+    /// How many of them the summary names.
+    pub found: Option<u64>,
+    /// Input tokens, as the provider counted or as estimated.
+    pub tokens_in: Option<u64>,
+    /// Output tokens, as the provider counted or as estimated.
+    pub tokens_out: Option<u64>,
+    /// Cost of the trial's calls in US dollars, where known.
+    pub cost: Option<f64>,
+    /// The summarizer call; `None` where none was made.
+    pub call: Option<CallKey>,
+}
+
+/// A call's row. Reply and body are kept as they were on the wire.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The call's key.
+    pub key: CallKey,
+    /// `summarize` or `judge`.
+    pub purpose: String,
+    /// Which trial asked.
+    pub trial: TrialId,
+    /// blake3 of the request body.
+    pub body: [u8; 32],
+    /// The reply's bytes, compressed with zstd.
+    pub reply_zstd: Vec<u8>,
+    /// Wall time of the answering attempt in microseconds.
+    pub latency_us: u64,
+    /// Attempts made.
+    pub attempts: u32,
+    /// Input tokens.
+    pub tokens_in: Option<u64>,
+    /// Input tokens served from a cache.
+    pub cached_tokens: Option<u64>,
+    /// Output tokens.
+    pub tokens_out: Option<u64>,
+    /// The model that the provider says has answered.
+    pub served_model: String,
+}

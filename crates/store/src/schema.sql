@@ -1,0 +1,51 @@
+create table meta (
+  key   text primary key,
+  value text not null
+) without rowid;
+
+create table bodies (
+  digest blob primary key,
+  zstd   blob not null
+);
+
+create table calls (
+  key           blob primary key,
+  purpose       text not null,
+  session       text not null,
+  attack        text not null,
+  arm           text not null,
+  summarizer    text not null,
+  rep           integer not null,
+  body          blob not null,
+  reply_zstd    blob not null,
+  latency_us    integer not null,
+  attempts      integer not null,
+  tokens_in     integer,
+  cached_tokens integer,
+  tokens_out    integer,
+  served_model  text not null
+);
+
+create table trials (
+  session       text not null,
+  attack        text not null,
+  arm           text not null,
+  summarizer    text not null,
+  rep           integer not null,
+  body          blob,
+  input_chars   integer not null,
+  exposure      text not null,
+  outcome       text not null,
+  detail        text not null,
+  gate          integer,
+  reading       text,
+  usable        integer,
+  summary_chars integer,
+  identifiers   integer,
+  found         integer,
+  tokens_in     integer,
+  tokens_out    integer,
+  cost          real,
+  call          blob,
+  primary key (session, attack, arm, summarizer, rep)
+) without rowid;

@@ -1,0 +1,23 @@
+# The habits of this repository. Each recipe is a thin line over cargo.
+
+# Format, lints, tests: what a change has to pass.
+check:
+    cargo fmt --all --check
+    cargo clippy --workspace --all-targets -- -D warnings
+    cargo test --workspace
+
+# The main job: the published A/B design on the bundled sessions, without key and network.
+quickstart:
+    cargo run --release -- run scenarios/quickstart.toml
+
+# Start-up, CPU and memory of the whole binary.
+bench:
+    cargo bench -p laundromat-cli
+
+# Applies each patch in tests/mutants and fails if the test it names stays green.
+mutants:
+    cargo test -p laundromat-cli --test mutants -- --ignored --nocapture
+
+# Licences, doubled crates and sources of the dependency tree (advisories need a network).
+deny:
+    cargo deny check bans licenses sources
