@@ -63,7 +63,7 @@ impl Shield {
                         document.fault(
                             &span,
                             &fields.path_of("pattern"),
-                            format!("not a regular expression: {error}"),
+                            format!("not a regular expression: {}", last_line(&error)),
                             "mend the pattern",
                         )
                     })
@@ -103,6 +103,12 @@ impl Shield {
             }
         }
     }
+}
+
+/// The line of a regex error that says what is wrong; the lines before it draw the pattern.
+fn last_line(error: &regex::Error) -> String {
+    let text = error.to_string();
+    text.lines().next_back().unwrap_or_default().trim_start_matches("error: ").to_owned()
 }
 
 impl Rule {

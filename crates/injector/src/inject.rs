@@ -60,15 +60,7 @@ pub fn inject(session: &Session, attack: &Attack, seed: u64) -> Result<Specimen,
 }
 
 fn plant(session: &mut Session, payload: &Payload, canary: &Canary, seed: Seed<'_>) -> Option<PartSpan> {
-    let carriers: Vec<(usize, usize)> = session
-        .turns
-        .iter()
-        .enumerate()
-        .filter(|(_, turn)| turn.role == Role::Tool)
-        .filter_map(|(index, turn)| {
-            Some((index, turn.parts.iter().rposition(|part| matches!(part, Part::Text(text) if !text.is_empty()))?))
-        })
-        .collect();
+    let carriers = carriers(session);
     let eligible = third(&carriers, payload.third);
     let (turn, part) = *eligible.get(seed.pick("carrier", eligible.len()))?;
     let Part::Text(text) = &mut session.turns[turn].parts[part] else { return None };
@@ -79,6 +71,22 @@ fn plant(session: &mut Session, payload: &Payload, canary: &Canary, seed: Seed<'
     };
     text.insert_str(at, &planted);
     Some(PartSpan { turn, part, bytes: at..at + planted.len() })
+}
+
+/// Whether there is a tool result with text to plant in.
+pub fn has_carrier(session: &Session) -> bool {
+    !carriers(session).is_empty()
+}
+
+/// The tool results that hold text, each as its turn and its last part with text.
+fn carriers(session: &Session) -> Vec<(usize, usize)> {
+    let results = session.turns.iter().enumerate().filter(|(_, turn)| turn.role == Role::Tool);
+    results
+        .filter_map(|(index, turn)| {
+            let part = turn.parts.iter().rposition(|part| matches!(part, Part::Text(text) if !text.is_empty()))?;
+            Some((index, part))
+        })
+        .collect()
 }
 
 /// The middle third of few results is all of them, so that every session with a result has a place.

@@ -11,4 +11,4 @@ pub mod inject;
 pub mod presets;
 
 pub use attack::Attack;
-pub use inject::{InjectError, Specimen, inject};
+pub use inject::{InjectError, Specimen, has_carrier, inject};

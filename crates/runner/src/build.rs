@@ -75,7 +75,9 @@ pub fn cells(
         if order.iter().all(|arm| summarizers(&arm.arm().name).is_empty()) {
             continue;
         }
-        let specimen = inject(session, attack, inputs.experiment.seed)?;
+        // Whether there is a place for each plant was checked when the inputs were loaded.
+        let specimen =
+            inject(session, attack, inputs.experiment.seed).map_err(|error| RunError::Internal(error.to_string()))?;
         let is_clean = attack.kind == PlantKind::Clean;
         let subject = Arc::new(Subject {
             session: session.id.clone(),

@@ -48,8 +48,13 @@ pub enum RunError {
         path: PathBuf,
     },
     /// An attack has no place in a session.
-    #[error(transparent)]
-    Inject(#[from] InjectError),
+    #[error("{}: {cause}", path.display())]
+    NoCarrier {
+        /// The session's file.
+        path: PathBuf,
+        /// What is missing.
+        cause: InjectError,
+    },
     /// The folder holds a run of something else.
     #[error("{}: this folder holds a run of another experiment: {}; name another folder with --out, or move this one away", folder.display(), differences.join("; "))]
     Changed {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use laundromat_compactor::{Arm, Compactor, presets as arms};
-use laundromat_injector::{Attack, presets as attacks};
+use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical};
 use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
@@ -23,6 +23,8 @@ pub struct SessionEntry {
     path: PathBuf,
     /// Which of the sessions in the file.
     index: usize,
+    /// Whether something can be planted in it.
+    has_carrier: bool,
 }
 
 /// Everything an experiment names.
@@ -54,7 +56,8 @@ impl Inputs {
         let attacks = experiment.attacks.iter().map(|name| attack(name, &from)).collect::<Result<Vec<_>, _>>()?;
         let arms = experiment.arms.iter().map(|name| arm(name, &from)).collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(&experiment.sessions, &from)?;
-        let (attacks, attack_infos) = attacks.into_iter().unzip();
+        let (attacks, attack_infos): (Vec<Attack>, _) = attacks.into_iter().unzip();
+        check_carriers(&sessions, &attacks)?;
         let (arms, arm_infos) = arms.into_iter().unzip();
         Ok(Self { experiment, sessions, attacks, arms, attack_infos, arm_infos })
     }
@@ -92,6 +95,18 @@ impl Inputs {
         };
         manifest.digest = manifest_digest(&manifest);
         manifest
+    }
+}
+
+/// A session that cannot carry a plant is named before anything is spent.
+fn check_carriers(sessions: &[SessionEntry], attacks: &[Attack]) -> Result<(), RunError> {
+    let planted = attacks.iter().find(|attack| attack.payload.is_some());
+    match (planted, sessions.iter().find(|entry| !entry.has_carrier)) {
+        (Some(attack), Some(entry)) => {
+            let (session, attack) = (entry.info.id.clone(), attack.name.clone());
+            Err(RunError::NoCarrier { path: entry.path.clone(), cause: InjectError::NoCarrier { session, attack } })
+        }
+        _ => Ok(()),
     }
 }
 
@@ -193,7 +208,7 @@ fn data_file(
         Some(text) => Ok((text.to_owned(), PathBuf::from(format!("{name}.toml")))),
         None => {
             let singular = key.trim_end_matches('s');
-            let remedy = format!("{}, or name a file that ends in .toml", choose_remedy(name, known));
+            let remedy = format!("{}; a file is named by a path that ends in .toml", choose_remedy(name, known));
             Err(from.fault(key, name, format!("unknown {singular} \"{name}\""), remedy))
         }
     }
@@ -276,6 +291,7 @@ fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
         .map(|(index, imported)| {
             let session = imported.session;
             let text = canonical::write(&session);
+            let has_carrier = has_carrier(&session);
             let counts = Counts::of(&session);
             let info = SessionInfo {
                 origin: session.origin.unwrap_or_else(|| "unknown".to_owned()),
@@ -285,7 +301,7 @@ fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
                 bytes: text.len(),
                 id: session.id,
             };
-            SessionEntry { info, path: path.to_owned(), index }
+            SessionEntry { info, path: path.to_owned(), index, has_carrier }
         })
         .collect())
 }

@@ -28,6 +28,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
     let progress = Progress::new();
     let finished =
         runtime.block_on(laundromat_runner::run(inputs, &folder, options, move |event| progress.show(&event)))?;
+    note(&format!("{} calls made", finished.calls));
     super::report::write(&folder)?;
     Ok(ended(finished, args, &folder))
 }

@@ -1,0 +1,161 @@
+//! The binary as a user runs it: the main job, its views, resume after a kill.
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use common::{laundromat, repo};
+
+const DATE: &str = "2026-03-04";
+
+fn run(folder: &Path) -> assert_cmd::assert::Assert {
+    laundromat().arg("run").arg(repo("scenarios/quickstart.toml")).args(["--date", DATE, "--out"]).arg(folder).assert()
+}
+
+/// Every view but the measured one, with its bytes.
+fn views(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut views = Vec::new();
+    for place in ["", "plots"] {
+        for entry in fs::read_dir(folder.join(place)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(folder).expect("inside").display().to_string();
+            if path.is_file() && name != "calls.csv" && !name.starts_with("run.") {
+                views.push((name, fs::read(&path).expect("bytes")));
+            }
+        }
+    }
+    views.sort();
+    views
+}
+
+#[test]
+fn the_main_job_gives_the_same_bytes_every_time_however_often_it_is_killed() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let (whole, broken) = (temp.path().join("whole"), temp.path().join("broken"));
+    run(&whole).success();
+    let expected = views(&whole);
+    assert_eq!(expected.len(), 11, "{:?}", expected.iter().map(|(name, _)| name).collect::<Vec<_>>());
+
+    // Reporting again from the store changes no byte.
+    laundromat().arg("report").arg(&whole).assert().success();
+    assert_eq!(views(&whole), expected);
+
+    // Killed at growing distances from its start, the run goes on from what was committed.
+    for pause in [40, 90, 160, 250] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_laundromat"))
+            .arg("run")
+            .arg(repo("scenarios/quickstart.toml"))
+            .args(["--date", DATE, "--out"])
+            .arg(&broken)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary starts");
+        std::thread::sleep(Duration::from_millis(pause));
+        child.kill().expect("killed");
+        child.wait().expect("ended");
+    }
+    // Another day: the pinned date stands.
+    laundromat()
+        .arg("run")
+        .arg(repo("scenarios/quickstart.toml"))
+        .args(["--date", "2026-12-24", "--out"])
+        .arg(&broken)
+        .assert()
+        .success();
+    for ((name, expected), (_, got)) in expected.iter().zip(views(&broken)) {
+        assert!(*expected == got, "{name} differs after a resume");
+    }
+}
+
+#[test]
+fn a_finished_run_is_not_run_again() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let folder = temp.path().join("run");
+    run(&folder).success();
+    let calls = fs::read(folder.join("calls.csv")).expect("calls");
+    run(&folder).success();
+    assert_eq!(
+        fs::read(folder.join("calls.csv")).expect("calls"),
+        calls,
+        "measured values of calls that were not made again"
+    );
+}
+
+#[test]
+fn the_table_shows_what_the_forms_permit() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let ended = run(temp.path()).success();
+    let output = String::from_utf8_lossy(&ended.get_output().stdout).into_owned();
+    insta::assert_snapshot!(output.replace(&temp.path().display().to_string(), "[dir]"));
+    let rates = fs::read_to_string(temp.path().join("rates.csv")).expect("rates");
+    for (arm, laundered) in [("hermes-0.19", 12), ("hermes-main", 12), ("hermes-split", 12), ("hermes-typed", 0)] {
+        let row = format!("{arm},standing-approval,all,12,12,12,{laundered},");
+        assert!(rates.contains(&row), "{row} in\n{rates}");
+    }
+}
+
+#[test]
+fn another_experiment_is_refused_and_the_difference_named() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let folder = temp.path().join("run");
+    run(&folder).success();
+    let text = fs::read_to_string(repo("scenarios/quickstart.toml")).expect("text");
+    let changed = text
+        .replace("seed = 1", "seed = 2")
+        .replace("\"../sessions/*.json\"", &format!("{:?}", repo("sessions/*.json").display().to_string()))
+        .replace("\"hermes-split\", ", "");
+    let file = temp.path().join("changed.toml");
+    fs::write(&file, changed).expect("written");
+    let refused = laundromat().arg("run").arg(&file).arg("--out").arg(&folder).assert().code(2);
+    let message = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    for part in ["seed was 1, is 2", "arm hermes-split is gone", "--out"] {
+        assert!(message.contains(part), "{part} in {message}");
+    }
+}
+
+#[test]
+fn everything_that_comes_with_laundromat_is_valid() {
+    let mut files = Vec::new();
+    for place in
+        ["scenarios", "scenarios/arms", "scenarios/attacks", "scenarios/prompts", "scenarios/shields", "sessions"]
+    {
+        for entry in fs::read_dir(repo(place)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.extension().is_some_and(|extension| extension == "toml" || extension == "json") {
+                files.push(path);
+            }
+        }
+    }
+    assert!(files.len() > 20);
+    laundromat().arg("validate").args(&files).assert().success();
+}
+
+#[test]
+fn plan_spends_nothing_and_says_what_it_will_come_to() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let planned =
+        laundromat().current_dir(temp.path()).arg("plan").arg(repo("scenarios/quickstart.toml")).assert().success();
+    insta::assert_snapshot!(String::from_utf8_lossy(&planned.get_output().stdout).into_owned());
+    assert_eq!(fs::read_dir(temp.path()).expect("a folder").count(), 0, "plan writes nothing");
+}
+
+#[test]
+fn contrast_computes_from_counts_alone() {
+    for (first, second, parts) in [
+        ("52/72", "14/72", ["72.2%", "19.4%", "z=6.36"]),
+        ("52/72", "43/71", ["72.2%", "60.6%", "z=1.48"]),
+        ("43/71", "14/72", ["60.6%", "19.4%", "z=5.02"]),
+        ("24/24", "24/24", ["100.0%", "no variance", "+0.0 points"]),
+    ] {
+        let ended = laundromat().args(["contrast", first, second]).assert().success();
+        let output = String::from_utf8_lossy(&ended.get_output().stdout).into_owned();
+        for part in parts {
+            assert!(output.contains(part), "{part} in {output}");
+        }
+    }
+}
