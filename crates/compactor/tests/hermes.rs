@@ -126,6 +126,21 @@ fn the_split_sends_the_same_words_in_other_places() {
 }
 
 #[test]
+fn typed_arguments_are_capped() {
+    let arguments = format!("{{\"text\": \"{}\"}}", "x".repeat(4000));
+    let call = json!({"id": "c", "function": {"name": "multi_tool_use.parallel", "arguments": arguments}});
+    let session = session(
+        &json!([{"role": "user", "content": "go"}, {"role": "assistant", "content": null, "tool_calls": [call]}]),
+    );
+    let request =
+        Compactor::new(arm("hermes-typed")).expect("a preset").request(&session, "2026-03-04").expect("a request");
+    let sent = request.messages.iter().find_map(|message| message.calls.first()).expect("a call");
+    assert_eq!(sent.name, "multi_tool_use_parallel");
+    let object: serde_json::Map<String, Value> = serde_json::from_str(&sent.arguments).expect("an object");
+    assert_eq!(object["truncated"].as_str().map(str::len), Some(1200));
+}
+
+#[test]
 fn every_preset_builds_from_its_files() {
     let session = session(&json!([{"role": "user", "content": "Find the cause."}]));
     for name in presets::arm_names() {
