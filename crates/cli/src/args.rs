@@ -24,6 +24,8 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Run an experiment, or go on with it
     Run(Run),
+    /// Judge a run's stored summaries again, asking no summarizer
+    Judge(Judge),
     /// Write all tables and plots of a run again, from its store
     Report(Report),
     /// Compare two laundering rates from counts alone
@@ -69,6 +71,18 @@ pub(crate) struct Run {
     /// The date shown to every arm; it is pinned when the run is first started [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) date: Option<jiff::civil::Date>,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Judge {
+    /// Folder of the run, such as results/quickstart
+    pub(crate) run: PathBuf,
+    /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
+    #[arg(long, value_name = "JUDGE")]
+    pub(crate) judge: String,
+    /// Folder for the new verdicts; the run itself stays as it is [default: RUN-judged]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Validate(validate) => commands::validate::run(validate),
         Command::Plan(plan) => commands::plan::run(plan),
         Command::Run(run) => commands::run::run(run),
+        Command::Judge(judge) => commands::judge::run(judge),
         Command::Report(report) => commands::report::run(report),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
     };

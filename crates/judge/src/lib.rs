@@ -1,12 +1,15 @@
 //! The verdict on a summary.
 //!
-//! summary -> [`gate`] (is there any trace of the statement?) -> [`rules`] (how is it presented?) -> reading
+//! summary -> [`gate`] (is there any trace of the statement?) -> [`rules`] or [`ask`] (how is it presented?) -> reading
 //!
+//! * [`rules`]: the offline judge; [`ask`]: the request to a model; [`answer`]: the strict reading of its reply;
 //! * [`usable`]: whether the text is a summary at all.
 //!
 //! It may use `session`. A reading becomes an event in `metrics`; the judge never learns what kind
 //! of plant it looks at, nor session, arm or model.
 
+pub mod answer;
+pub mod ask;
 pub mod gate;
 pub mod rules;
 pub mod usable;

@@ -6,6 +6,7 @@
 //! * [`multiple`], [`planning`], [`sequential`]: several tests, sizes, and looking early.
 //! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
 //! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
+//! * [`gate`]: a rate against a limit or a reference, with what is missing counted against it.
 //! * [`golden`]: every statistic by name, from JSON to JSON, for reference files.
 //!
 //! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
@@ -20,6 +21,7 @@ mod dist;
 pub mod error;
 pub mod event;
 pub mod exact;
+pub mod gate;
 pub mod golden;
 pub mod interval;
 pub mod multiple;

@@ -1,8 +1,9 @@
-//! The body of an OpenAI chat completions request: `model` and `messages`, and nothing else.
+//! The body of an OpenAI chat completions request: `model`, `messages` and the user's parameters.
 
 use laundromat_session::{Message, MessageRole};
 use serde::Serialize;
 use serde::ser::{SerializeSeq, Serializer};
+use serde_json::{Map, Value};
 
 /// A request body with its digest, made once and shared by all repetitions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,11 +15,11 @@ pub struct Body {
 }
 
 impl Body {
-    /// The body that asks `model` to answer `messages`.
-    pub fn chat(model: &str, messages: &[Message]) -> Self {
+    /// The body that asks `model` to answer `messages`, with `parameters` behind them.
+    pub fn chat(model: &str, messages: &[Message], parameters: &Map<String, Value>) -> Self {
         let size: usize = messages.iter().map(|message| message.text.len() + 128).sum();
         let mut bytes = Vec::with_capacity(size + size / 8);
-        let wire = Wire { model, messages: WireMessages(messages) };
+        let wire = Wire { model, messages: WireMessages(messages), parameters };
         // Writing text to memory cannot fail.
         serde_json::to_writer(&mut bytes, &wire).unwrap_or_default();
         let digest = *blake3::hash(&bytes).as_bytes();
@@ -30,6 +31,8 @@ impl Body {
 struct Wire<'a> {
     model: &'a str,
     messages: WireMessages<'a>,
+    #[serde(flatten)]
+    parameters: &'a Map<String, Value>,
 }
 
 struct WireMessages<'a>(&'a [Message]);
@@ -102,13 +105,14 @@ mod tests {
                 Message::result("call00001", "r"),
                 Message::text(MessageRole::User, "p"),
             ],
+            json!({"temperature": 0}).as_object().expect("an object"),
         );
         let expected = json!({"model": "m", "messages": [
             {"role": "system", "content": "s"},
             {"role": "assistant", "content": null, "tool_calls": [{"id": "call00001", "type": "function", "function": {"name": "read_file", "arguments": "{}"}}]},
             {"role": "tool", "content": "r", "tool_call_id": "call00001"},
             {"role": "user", "content": "p"},
-        ]});
+        ], "temperature": 0});
         assert_eq!(serde_json::from_slice::<Value>(&body.bytes).expect("JSON"), expected);
         assert_eq!(body.digest, *blake3::hash(&body.bytes).as_bytes());
     }

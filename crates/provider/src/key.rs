@@ -53,13 +53,15 @@ pub fn call_key(purpose: Purpose, endpoint: &str, body: &Body, sample: Sample<'_
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::{Purpose, Sample, call_key};
     use crate::body::Body;
 
     #[test]
     fn every_part_counts() {
-        let body = Body::chat("m", &[]);
-        let other = Body::chat("n", &[]);
+        let body = Body::chat("m", &[], &Map::new());
+        let other = Body::chat("n", &[], &Map::new());
         let sample = Sample { trial: "t/1", ordinal: 0 };
         let key = call_key(Purpose::Summarize, "e", &body, sample);
         assert_eq!(key, call_key(Purpose::Summarize, "e", &body, sample));

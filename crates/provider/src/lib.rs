@@ -1,8 +1,9 @@
 //! How a request goes to a model and its reply comes back.
 //!
-//! messages -> [`body`] -> [`key`] -> [`model::Model::answer`] -> reply bytes -> [`reply`]
+//! messages -> [`body`] -> [`key`] -> [`client`] -> reply bytes -> [`reply`]
 //!
-//! * [`builtin`]: models that are programs, for runs without key and network;
+//! * [`model`]: the models of an experiment; [`builtin`]: those that are programs;
+//! * [`client`]: sending, with [`retry`] and the [`failure`] classes of error replies;
 //! * [`log`]: the trait through which a runner keeps every reply, so that none is paid for twice.
 //!
 //! It may use `session`. It translates and never repairs. A new route is one file; a new built-in
@@ -10,13 +11,19 @@
 
 pub mod body;
 pub mod builtin;
+pub mod client;
+pub mod failure;
 pub mod key;
 pub mod log;
 pub mod model;
 pub mod reply;
+pub mod retry;
 
 pub use body::Body;
+pub use client::{Client, ClientError, Timeouts};
+pub use failure::{CallFailure, FailureKind};
 pub use key::{CallKey, Purpose};
 pub use log::{CallLog, Logged};
-pub use model::{Model, UnknownModel};
+pub use model::{Endpoint, Model};
 pub use reply::{Completion, Finish, ParseError, Usage};
+pub use retry::Retry;

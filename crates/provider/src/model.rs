@@ -1,70 +1,81 @@
 //! The models a request can go to.
 
-use std::fmt;
-use std::str::FromStr;
-use std::time::Instant;
-
 use laundromat_session::Message;
+use serde_json::{Map, Value};
 
-use crate::builtin::reader;
-use crate::log::Logged;
-use crate::reply::Usage;
+use crate::body::Body;
 
-/// A model by its name in an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+/// Name of the built-in reader.
+pub const READER: &str = "builtin:reader";
+
+/// A model that speaks OpenAI chat completions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    /// The model's name, as the server knows it.
+    pub model: String,
+    /// Full address of the chat completions route.
+    pub url: String,
+    /// The environment variable that holds the key; `None` for servers without one.
+    pub key_env: Option<String>,
+    /// What is sent beside model and messages.
+    pub parameters: Map<String, Value>,
+}
+
+/// A model of an experiment.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Model {
     /// `builtin:reader`: a deterministic program that shows what the form lets a fully trusting
     /// reader believe. It is no language model.
     BuiltinReader,
-}
-
-/// A model name that this version does not know.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("unknown model \"{name}\"")]
-pub struct UnknownModel {
-    name: String,
+    /// A model behind an address.
+    Chat(Endpoint),
 }
 
 impl Model {
-    /// The names of all models that need no key.
-    pub const BUILTIN: &'static [&'static str] = &["builtin:reader"];
+    /// The names of all models that need no address and no key.
+    pub const BUILTIN: &'static [&'static str] = &[READER];
 
-    /// The model's name, which is also its endpoint in call keys.
-    pub fn name(&self) -> &'static str {
+    /// The built-in model of this name.
+    pub fn builtin(name: &str) -> Option<Self> {
+        (name == READER).then_some(Self::BuiltinReader)
+    }
+
+    /// Whether the model is a program rather than a language model.
+    pub fn is_builtin(&self) -> bool {
+        matches!(self, Self::BuiltinReader)
+    }
+
+    /// The model's name.
+    pub fn name(&self) -> &str {
         match self {
-            Self::BuiltinReader => "builtin:reader",
+            Self::BuiltinReader => READER,
+            Self::Chat(endpoint) => &endpoint.model,
         }
     }
 
-    /// Answers `messages`. A built-in model gets the messages alone: neither arm, session nor plant.
-    pub fn answer(&self, messages: &[Message]) -> Logged {
-        let started = Instant::now();
-        let reply = match self {
-            Self::BuiltinReader => reader::reply(self.name(), messages),
-        };
-        Logged {
-            reply,
-            latency_us: u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX),
-            attempts: 1,
-            usage: Usage::default(),
-            served_model: self.name().to_owned(),
+    /// Where it is asked, as call keys have it.
+    pub fn endpoint(&self) -> &str {
+        match self {
+            Self::BuiltinReader => READER,
+            Self::Chat(endpoint) => &endpoint.url,
         }
     }
-}
 
-impl fmt::Display for Model {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
+    /// What is sent beside model and messages, as JSON text; empty for nothing.
+    pub fn parameters_text(&self) -> String {
+        match self {
+            Self::Chat(endpoint) if !endpoint.parameters.is_empty() => {
+                Value::from(endpoint.parameters.clone()).to_string()
+            }
+            Self::Chat(_) | Self::BuiltinReader => String::new(),
+        }
     }
-}
 
-impl FromStr for Model {
-    type Err = UnknownModel;
-
-    fn from_str(name: &str) -> Result<Self, UnknownModel> {
-        match name {
-            "builtin:reader" => Ok(Self::BuiltinReader),
-            _ => Err(UnknownModel { name: name.to_owned() }),
+    /// The body that asks it to answer `messages`.
+    pub fn body(&self, messages: &[Message]) -> Body {
+        match self {
+            Self::BuiltinReader => Body::chat(READER, messages, &Map::new()),
+            Self::Chat(endpoint) => Body::chat(&endpoint.model, messages, &endpoint.parameters),
         }
     }
 }

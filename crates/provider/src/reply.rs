@@ -2,6 +2,7 @@
 //! unknown, never taken as good.
 
 use serde::Deserialize;
+use serde_json::Value;
 
 /// How a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -70,7 +71,8 @@ struct WireChoice {
 
 #[derive(Deserialize)]
 struct WireMessage {
-    content: Option<String>,
+    /// Text, null, or a list of parts of which the texts count.
+    content: Option<Value>,
     refusal: Option<String>,
     #[serde(default)]
     tool_calls: Option<Vec<serde::de::IgnoredAny>>,
@@ -113,11 +115,24 @@ pub fn chat(bytes: &[u8]) -> Result<Completion, ParseError> {
         output: usage.completion_tokens,
     });
     Ok(Completion {
-        text: choice.message.content.unwrap_or_default(),
+        text: choice.message.content.map(visible).unwrap_or_default(),
         finish,
         usage: usage.unwrap_or_default(),
         served_model: reply.model,
     })
+}
+
+/// The visible text of a message: its text, or the text parts of a list.
+fn visible(content: Value) -> String {
+    match content {
+        Value::String(text) => text,
+        Value::Array(parts) => parts
+            .iter()
+            .filter(|part| part.get("type").and_then(Value::as_str) == Some("text"))
+            .filter_map(|part| part.get("text").and_then(Value::as_str))
+            .collect(),
+        _ => String::new(),
+    }
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ impl Written {
 }
 
 /// Writes beside the target first: a rename within one folder is atomic.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder)?;
     }

@@ -6,6 +6,7 @@
 //!
 //! * [`data`]: everything that is shown, computed once; [`tally`]: trials counted, rates with their interval.
 //! * `csv_files`, `markdown`, `plots`: the views; each only writes down what `data` holds.
+//! * [`gate`]: what a run shows against a limit or a [`baseline`], the file of an earlier run's counts.
 //! * [`escape`]: hostile text made harmless; `text`: numbers as people read them; `font`: the embedded font.
 //! * `files`: atomic writing; `error`: what can go wrong.
 //!
@@ -13,12 +14,14 @@
 //! bytes: no view but `calls.csv` holds a clock, a latency or an attempt. Another view is one module and one line in
 //! [`write_views`].
 
+pub mod baseline;
 mod csv_files;
 pub mod data;
 mod error;
 pub mod escape;
 mod files;
 mod font;
+pub mod gate;
 mod markdown;
 mod plots;
 mod summary;

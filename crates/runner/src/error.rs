@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use laundromat_import::ImportError;
 use laundromat_injector::InjectError;
+use laundromat_provider::{CallFailure, ClientError};
 use laundromat_session::Fault;
 use laundromat_store::StoreError;
 
@@ -62,6 +63,17 @@ pub enum RunError {
         folder: PathBuf,
         /// What differs.
         differences: Vec<String>,
+    },
+    /// No client could be made.
+    #[error(transparent)]
+    Client(#[from] ClientError),
+    /// A provider refuses every call.
+    #[error("{endpoint}: {failure}; what was answered before is kept")]
+    Provider {
+        /// Where the call went.
+        endpoint: String,
+        /// Why.
+        failure: CallFailure,
     },
     /// The store failed.
     #[error(transparent)]

@@ -25,16 +25,18 @@ pub enum Event {
 }
 
 /// How a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finished {
     /// All trials of the plan.
     pub planned: u64,
-    /// Trials stored now, earlier starts included.
+    /// Trials that are over, earlier starts included.
     pub stored: u64,
-    /// Summarizer calls made by this start.
+    /// Calls answered in this start.
     pub calls: u64,
     /// The run was asked to stop.
     pub interrupted: bool,
+    /// Why the run gave up before its end.
+    pub gave_up: Option<String>,
 }
 
 impl Finished {

@@ -1,12 +1,14 @@
 //! The experiment file: what is crossed with what, read once into checked types.
 
 use std::ops::Range;
+use std::time::Duration;
 
 use laundromat_judge::rules;
-use laundromat_provider::Model;
+use laundromat_provider::{Endpoint, Model, Retry, Timeouts};
 use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
+use serde_json::{Map, Value};
 
 /// What `schema` says in an experiment file.
 pub const SCHEMA: &str = "laundromat-experiment/1";
@@ -20,19 +22,56 @@ pub struct Summarizer {
     pub model: Model,
 }
 
+/// An arm of an experiment by name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArmEntry {
+    /// Its name, or a path that ends in `.toml`.
+    pub name: String,
+    /// Whether the gate looks at it where no arm is named.
+    pub gate: bool,
+}
+
 /// The judge of an experiment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Judge {
     /// `builtin:rules`.
     Rules,
+    /// A model.
+    Model(Model),
 }
 
 impl Judge {
     /// The judge's model name.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Rules => rules::NAME,
+            Self::Model(model) => model.name(),
         }
+    }
+
+    /// The model that is asked, where one is.
+    pub fn model(&self) -> Option<&Model> {
+        match self {
+            Self::Rules => None,
+            Self::Model(model) => Some(model),
+        }
+    }
+}
+
+/// How much at once, how long and how often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Most trials in flight.
+    pub concurrency: usize,
+    /// How long to wait.
+    pub timeouts: Timeouts,
+    /// How often to try.
+    pub retry: Retry,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { concurrency: 32, timeouts: Timeouts::default(), retry: Retry::default() }
     }
 }
 
@@ -47,16 +86,16 @@ pub struct Experiment {
     pub sessions: Vec<String>,
     /// Attacks and controls: names, or paths that end in `.toml`.
     pub attacks: Vec<String>,
-    /// Arms: names, or paths that end in `.toml`. The first is the baseline of contrasts.
-    pub arms: Vec<String>,
+    /// Arms. The first is the baseline of contrasts.
+    pub arms: Vec<ArmEntry>,
     /// The summarizers.
     pub summarizers: Vec<Summarizer>,
     /// The judge.
     pub judge: Judge,
-    /// Repetitions of each cell.
+    /// Repetitions of each cell; a built-in model has one.
     pub repetitions: u32,
-    /// Most trials in flight.
-    pub concurrency: usize,
+    /// Limits.
+    pub limits: Limits,
 }
 
 impl Experiment {
@@ -70,6 +109,27 @@ impl Experiment {
         root.finish(&mut document);
         document.finish(experiment)
     }
+
+    /// Repetitions of a cell of this summarizer.
+    pub fn repetitions_of(&self, summarizer: usize) -> u32 {
+        if self.summarizers[summarizer].model.is_builtin() { 1 } else { self.repetitions }
+    }
+
+    /// Every model that is asked.
+    pub fn models(&self) -> impl Iterator<Item = &Model> {
+        self.summarizers.iter().map(|summarizer| &summarizer.model).chain(self.judge.model())
+    }
+}
+
+/// Reads a file that names a judge alone: a `[judge]` table as in an experiment.
+///
+/// # Errors
+/// Every fault of the file.
+pub fn parse_judge(text: &str) -> Result<Judge, Vec<Fault>> {
+    let (mut document, mut root) = Document::parse(text).map_err(|fault| vec![fault])?;
+    let judge = root.required_table(&mut document, "judge").and_then(|fields| judge(&mut document, fields));
+    root.finish(&mut document);
+    document.finish(judge)
 }
 
 fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experiment> {
@@ -88,34 +148,12 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let seed = root.required(document, "seed");
     let sessions = names(document, root, "sessions");
     let attacks = names(document, root, "attacks");
-    let arms = names(document, root, "arms");
+    let arms = arms(document, root);
     let summarizers = summarizers(document, root);
-    let judge = root.required_table(document, "judge").and_then(|mut fields| {
-        let model = fields.required_at::<String>(document, "model").and_then(|(model, span)| {
-            if model == rules::NAME {
-                return Some(Judge::Rules);
-            }
-            document.fault(
-                &span,
-                "judge.model",
-                format!("unknown judge \"{model}\""),
-                choose_remedy(&model, &[rules::NAME]),
-            );
-            None
-        });
-        fields.finish(document);
-        model
-    });
+    let judge = root.required_table(document, "judge").and_then(|fields| judge(document, fields));
     let repetitions = root.optional_at::<u32>(document, "repetitions").unwrap_or((1, 0..0));
     check_repetitions(document, &repetitions, summarizers.as_deref().unwrap_or_default());
-    let concurrency = root.table(document, "limits").and_then(|mut fields| {
-        let concurrency = fields.optional_at::<usize>(document, "concurrency");
-        if let Some((0, span)) = &concurrency {
-            document.fault(span, "limits.concurrency", "0 trials in flight is no run", "write at least 1");
-        }
-        fields.finish(document);
-        concurrency.map(|(concurrency, _)| concurrency)
-    });
+    let limits = limits(document, root);
     Some(Experiment {
         name: name?.0,
         seed: seed?,
@@ -125,7 +163,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         summarizers: summarizers?,
         judge: judge?,
         repetitions: repetitions.0,
-        concurrency: concurrency.unwrap_or(32),
+        limits,
     })
 }
 
@@ -137,7 +175,8 @@ fn check_repetitions(
     if *repetitions == 0 {
         document.fault(span, "repetitions", "0 repetitions run nothing", "write at least 1");
     }
-    if *repetitions > 1 && summarizers.iter().any(|summarizer| Model::BUILTIN.contains(&summarizer.model.name())) {
+    let all_builtin = !summarizers.is_empty() && summarizers.iter().all(|summarizer| summarizer.model.is_builtin());
+    if *repetitions > 1 && all_builtin {
         document.fault(
             span,
             "repetitions",
@@ -145,6 +184,142 @@ fn check_repetitions(
             "write repetitions = 1",
         );
     }
+}
+
+fn judge<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Judge> {
+    let known = [rules::NAME];
+    let judge = match fields.required_at::<String>(document, "model") {
+        Some((name, _)) if name == rules::NAME => Some(Judge::Rules),
+        Some((name, span)) => {
+            // A judge should say the same of the same summary, as far as its server allows.
+            let steady = Map::from_iter([("temperature".to_owned(), Value::from(0))]);
+            model(document, &mut fields, name, &span, &known, steady).map(Judge::Model)
+        }
+        None => None,
+    };
+    fields.finish(document);
+    judge
+}
+
+/// Reads the model `name` with what stands beside it: built-in, or behind a `base-url`.
+fn model<'i>(
+    document: &mut Document<'i>,
+    fields: &mut Fields<'i>,
+    name: String,
+    span: &Range<usize>,
+    known: &[&str],
+    default_parameters: Map<String, Value>,
+) -> Option<Model> {
+    if let Some(model) = Model::builtin(&name).filter(|_| known.contains(&name.as_str())) {
+        return Some(model);
+    }
+    let path = fields.path_of("model");
+    let base_url = fields.optional_at::<String>(document, "base-url");
+    let key_env = fields.optional_at::<String>(document, "key-env");
+    let parameters = fields.optional_at::<Map<String, Value>>(document, "parameters");
+    let Some((base_url, url_span)) = base_url else {
+        let remedy = format!("{}, or add base-url for a model behind an address", choose_remedy(&name, known));
+        document.fault(span, &path, format!("unknown model \"{}\"", name.escape_debug()), remedy);
+        return None;
+    };
+    let (scheme, rest) = base_url.split_once("://").unwrap_or_default();
+    if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.contains('@') || rest.contains('?') {
+        document.fault(
+            &url_span,
+            &fields.path_of("base-url"),
+            format!("\"{}\" is not the base of an API", base_url.escape_debug()),
+            "write an http or https address without user, password or query, such as https://api.openai.com/v1",
+        );
+        return None;
+    }
+    if let Some((key_env, span)) = &key_env
+        && (key_env.is_empty() || !key_env.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
+    {
+        document.fault(
+            span,
+            &fields.path_of("key-env"),
+            "this is not the name of an environment variable",
+            "name the variable that holds the key, never write the key itself here",
+        );
+        return None;
+    }
+    if let Some((parameters, span)) = &parameters {
+        for taken in ["model", "messages", "stream", "tools", "tool_choice", "n"] {
+            if parameters.contains_key(taken) {
+                let path = format!("{}.{taken}", fields.path_of("parameters"));
+                document.fault(span, &path, format!("\"{taken}\" is laundromat's to send"), "leave it out");
+            }
+        }
+    }
+    Some(Model::Chat(Endpoint {
+        model: name,
+        url: format!("{}/chat/completions", base_url.trim_end_matches('/')),
+        key_env: key_env.map(|(name, _)| name),
+        parameters: parameters.map_or(default_parameters, |(parameters, _)| parameters),
+    }))
+}
+
+fn limits<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Limits {
+    let mut limits = Limits::default();
+    let Some(mut fields) = root.table(document, "limits") else { return limits };
+    let mut number = |key: &'static str| {
+        let (value, span) = fields.optional_at::<u64>(document, key)?;
+        if value == 0 {
+            document.fault(&span, &format!("limits.{key}"), "0 lets nothing through", "write at least 1");
+        }
+        Some(value.max(1))
+    };
+    if let Some(concurrency) = number("concurrency") {
+        limits.concurrency = usize::try_from(concurrency).unwrap_or(usize::MAX).min(10_000);
+    }
+    if let Some(attempts) = number("attempts") {
+        limits.retry.attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
+    }
+    let times = [
+        ("connect-seconds", &mut limits.timeouts.connect, 1000),
+        ("attempt-seconds", &mut limits.timeouts.attempt, 1000),
+        ("total-seconds", &mut limits.timeouts.total, 1000),
+        ("backoff-ms", &mut limits.retry.base, 1),
+    ];
+    for (key, time, unit) in times {
+        if let Some(value) = number(key) {
+            *time = Duration::from_millis(value.saturating_mul(unit));
+        }
+    }
+    fields.finish(document);
+    limits
+}
+
+/// Arms: names, or tables with a name and `gate = true`.
+fn arms<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Vec<ArmEntry>> {
+    let (values, span) = root.required_at::<Vec<Value>>(document, "arms")?;
+    let mut arms: Vec<ArmEntry> = Vec::new();
+    for value in values {
+        let entry = match &value {
+            Value::String(name) => Some(ArmEntry { name: name.clone(), gate: false }),
+            Value::Object(table) => {
+                let gate = table.get("gate").map_or(Some(false), Value::as_bool);
+                let known = table.keys().all(|key| key == "name" || key == "gate");
+                let name = table.get("name").and_then(Value::as_str).filter(|_| known);
+                name.zip(gate).map(|(name, gate)| ArmEntry { name: name.to_owned(), gate })
+            }
+            _ => None,
+        };
+        match entry {
+            Some(entry) if arms.iter().any(|arm| arm.name == entry.name) => {
+                document.fault(&span, "arms", format!("\"{}\" stands twice", entry.name), "keep it once");
+            }
+            Some(entry) => arms.push(entry),
+            None => {
+                let remedy = "write \"name\", or { name = \"name\", gate = true }";
+                document.fault(&span, "arms", format!("{value} does not name an arm"), remedy);
+            }
+        }
+    }
+    if arms.is_empty() {
+        document.fault(&span, "arms", "the list is empty", "name at least one of the arms");
+    }
+    Some(arms)
 }
 
 /// A list of names without doubles, at least one.
@@ -174,15 +349,9 @@ fn summarizers<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option
     for mut fields in root.tables(document, "summarizers") {
         let path = fields.path_of("name");
         let name = fields.required_at::<String>(document, "name");
-        let model_path = fields.path_of("model");
-        let model = fields.required_at::<String>(document, "model").and_then(|(model, span)| {
-            model
-                .parse::<Model>()
-                .map_err(|error| {
-                    document.fault(&span, &model_path, error.to_string(), choose_remedy(&model, Model::BUILTIN))
-                })
-                .ok()
-        });
+        let model = fields
+            .required_at::<String>(document, "model")
+            .and_then(|(name, span)| model(document, &mut fields, name, &span, Model::BUILTIN, Map::new()));
         fields.finish(document);
         if let Some((name, span)) = &name {
             if !is_id(name) || name == "all" {

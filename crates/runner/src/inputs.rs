@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use laundromat_compactor::{Arm, Compactor, presets as arms};
 use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
+use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical};
 use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
 use rayon::prelude::*;
 
 use crate::error::RunError;
-use crate::experiment::Experiment;
+use crate::experiment::{ArmEntry, Experiment, Judge};
 
 /// A session by where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -54,7 +55,7 @@ impl Inputs {
         let folder = path.parent().unwrap_or(Path::new("."));
         let from = Origin { experiment: path, text: &text, folder };
         let attacks = experiment.attacks.iter().map(|name| attack(name, &from)).collect::<Result<Vec<_>, _>>()?;
-        let arms = experiment.arms.iter().map(|name| arm(name, &from)).collect::<Result<Vec<_>, _>>()?;
+        let arms = experiment.arms.iter().map(|entry| arm(entry, &from)).collect::<Result<Vec<_>, _>>()?;
         let sessions = sessions(&experiment.sessions, &from)?;
         let (attacks, attack_infos): (Vec<Attack>, _) = attacks.into_iter().unzip();
         check_carriers(&sessions, &attacks)?;
@@ -78,9 +79,11 @@ impl Inputs {
         let summarizers = self.experiment.summarizers.iter().map(|summarizer| SummarizerInfo {
             name: summarizer.name.clone(),
             model: summarizer.model.name().to_owned(),
-            kind: SummarizerKind::Builtin,
+            kind: if summarizer.model.is_builtin() { SummarizerKind::Builtin } else { SummarizerKind::Llm },
+            endpoint: summarizer.model.endpoint().to_owned(),
+            parameters: summarizer.model.parameters_text(),
         });
-        let mut manifest = Manifest {
+        let manifest = Manifest {
             name: self.experiment.name.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             digest: String::new(),
@@ -91,11 +94,24 @@ impl Inputs {
             attacks: self.attack_infos.clone(),
             arms: self.arm_infos.clone(),
             summarizers: summarizers.collect(),
-            judge: self.experiment.judge.name().to_owned(),
+            judge: String::new(),
+            judge_endpoint: String::new(),
+            judge_parameters: String::new(),
         };
-        manifest.digest = manifest_digest(&manifest);
-        manifest
+        with_judge(manifest, &self.experiment.judge)
     }
+}
+
+/// The manifest of the same run under another judge.
+pub fn with_judge(manifest: Manifest, judge: &Judge) -> Manifest {
+    let mut manifest = Manifest {
+        judge: judge.name().to_owned(),
+        judge_endpoint: judge.model().map(|model| model.endpoint().to_owned()).unwrap_or_default(),
+        judge_parameters: judge.model().map(Model::parameters_text).unwrap_or_default(),
+        ..manifest
+    };
+    manifest.digest = manifest_digest(&manifest);
+    manifest
 }
 
 /// A session that cannot carry a plant is named before anything is spent.
@@ -115,19 +131,19 @@ fn decisive(manifest: &Manifest) -> Vec<(String, String)> {
     let mut out = vec![
         ("seed".to_owned(), manifest.seed.to_string()),
         ("repetitions".to_owned(), manifest.repetitions.to_string()),
-        ("judge".to_owned(), manifest.judge.clone()),
+        ("judge".to_owned(), [manifest.judge.as_str(), &manifest.judge_endpoint, &manifest.judge_parameters].join(" ")),
     ];
     let listed = |names: Vec<&str>| names.join(", ");
     out.push(("arms".to_owned(), listed(manifest.arms.iter().map(|arm| arm.name.as_str()).collect())));
     out.extend(manifest.sessions.iter().map(|session| (format!("session {}", session.id), session.digest.clone())));
     out.extend(manifest.attacks.iter().map(|attack| (format!("attack {}", attack.name), attack.digest.clone())));
     out.extend(manifest.arms.iter().map(|arm| (format!("arm {}", arm.name), arm.digest.clone())));
-    out.extend(
-        manifest
-            .summarizers
-            .iter()
-            .map(|summarizer| (format!("summarizer {}", summarizer.name), summarizer.model.clone())),
-    );
+    out.extend(manifest.summarizers.iter().map(|summarizer| {
+        (
+            format!("summarizer {}", summarizer.name),
+            [summarizer.model.as_str(), &summarizer.endpoint, &summarizer.parameters].join(" "),
+        )
+    }));
     out
 }
 
@@ -227,7 +243,8 @@ fn attack(name: &str, from: &Origin<'_>) -> Result<(Attack, AttackInfo), RunErro
     Ok((attack, info))
 }
 
-fn arm(name: &str, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunError> {
+fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunError> {
+    let name = entry.name.as_str();
     let (text, path) = data_file("arms", name, from, arms::arm, &arms::arm_names())?;
     let faulty = |faults| RunError::Faults { path: path.clone(), faults };
     let arm = Arm::parse(&text).map_err(faulty)?;
@@ -240,6 +257,7 @@ fn arm(name: &str, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunError> 
         prompt: arm.prompt_basis.id().to_owned(),
         faults: arm.faults.iter().map(|fault| fault.id().to_owned()).collect(),
         digest: digest([text.as_str(), prompt, shield].join("\0").as_bytes()),
+        gate: entry.gate,
     };
     Ok((Compactor::new(arm).map_err(faulty)?, info))
 }

@@ -78,6 +78,14 @@ impl Keeper {
         self.queue.send(Request::Write(vec![write], None)).await.map_err(|_| self.failure())
     }
 
+    /// Hands a write over from a thread that may block.
+    ///
+    /// # Errors
+    /// When the store has failed.
+    pub fn write_blocking(&self, write: Write) -> Result<(), RunError> {
+        self.queue.blocking_send(Request::Write(vec![write], None)).map_err(|_| self.failure())
+    }
+
     /// Waits until everything handed over is on disk, and ends the thread.
     ///
     /// # Errors

@@ -3,19 +3,22 @@
 //!
 //! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store
 //!
-//! * [`build`]: one session's cells, made on rayon; [`score`]: from a reply to a trial's row;
+//! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
+//! * [`rejudge`]: another judge over a run's stored replies;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
 //! goes to [`experiment`], a new kind of progress to [`events`].
 
 pub mod build;
+mod desk;
 pub mod error;
 pub mod events;
 pub mod experiment;
 pub mod inputs;
 pub mod keeper;
 pub mod plan;
+pub mod rejudge;
 pub mod run;
 pub mod score;
 
@@ -24,4 +27,5 @@ pub use events::{Event, Finished};
 pub use experiment::Experiment;
 pub use inputs::Inputs;
 pub use plan::{Estimate, Plan};
+pub use rejudge::rejudge;
 pub use run::{Options, run};

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use laundromat_session::tokens;
-use laundromat_store::{Manifest, Trial, TrialId};
+use laundromat_store::{Manifest, SummarizerInfo, SummarizerKind, Trial, TrialId};
 use rayon::prelude::*;
 
 use crate::build::{self, Prepared};
@@ -21,7 +21,7 @@ pub struct Estimate {
     pub trials: u64,
     /// Summarizer calls.
     pub summarizer_calls: u64,
-    /// Judge calls that go to a model; none for an offline judge.
+    /// Judge calls at most: a summary that does not pass the gate needs none, an offline judge none at all.
     pub judge_calls: u64,
     /// Input tokens of all summarizer calls by the four-characters rule.
     pub input_tokens: u64,
@@ -46,6 +46,7 @@ pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
         sum.cells += part.cells;
         sum.trials += part.trials;
         sum.summarizer_calls += part.summarizer_calls;
+        sum.judge_calls += part.judge_calls;
         sum.input_tokens += part.input_tokens;
         sum.largest = sum.largest.max(part.largest);
         sum.refused.extend(part.refused);
@@ -58,16 +59,18 @@ pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
 
 fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) -> Result<Estimate, RunError> {
     let session = inputs.session(entry)?;
-    let repetitions = u64::from(inputs.experiment.repetitions);
+    let judged = u64::from(inputs.experiment.judge.model().is_some());
     let mut part = Estimate { sessions: 1, ..Estimate::default() };
     for cell in build::cells(inputs, &session, date, |_, _, _| true)? {
         let name = format!("{}/{}/{}", cell.subject.session, cell.subject.attack, cell.arm);
+        let repetitions = u64::from(inputs.experiment.repetitions_of(cell.summarizer));
         part.cells += 1;
         part.trials += repetitions;
         match cell.prepared {
             Prepared::Refused(reason) => part.refused.push((name, reason)),
             Prepared::Ready(_) => {
                 part.summarizer_calls += repetitions;
+                part.judge_calls += judged * repetitions;
                 part.input_tokens += repetitions * tokens::estimate(cell.input_chars as usize) as u64;
                 part.largest = part.largest.max(Some((cell.input_chars, name.clone())));
                 if cell.exposure != laundromat_session::Exposure::Full {
@@ -84,7 +87,8 @@ fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) 
 pub struct Plan {
     stored: HashSet<TrialId>,
     planned: u64,
-    repetitions: u32,
+    /// Repetitions of each summarizer's cells.
+    repetitions: HashMap<String, u32>,
     /// Stored repetitions of each cell.
     finished: HashMap<(String, String, String, String), u32>,
 }
@@ -92,18 +96,25 @@ pub struct Plan {
 impl Plan {
     /// The plan of `manifest`, given what is `stored`.
     pub fn new(manifest: &Manifest, stored: &[Trial]) -> Self {
-        let cells = manifest.sessions.len() * manifest.attacks.len() * manifest.arms.len() * manifest.summarizers.len();
+        let repetitions = |summarizer: &SummarizerInfo| match summarizer.kind {
+            SummarizerKind::Builtin => 1,
+            SummarizerKind::Llm => manifest.repetitions,
+        };
+        let specimens = (manifest.sessions.len() * manifest.attacks.len() * manifest.arms.len()) as u64;
+        let planned =
+            manifest.summarizers.iter().map(|summarizer| u64::from(repetitions(summarizer)) * specimens).sum();
+        let stored = || stored.iter().filter(|trial| trial.outcome.is_final());
         let mut finished: HashMap<_, u32> = HashMap::new();
-        for trial in stored {
+        for trial in stored() {
             let id = &trial.id;
             *finished
                 .entry((id.session.clone(), id.attack.clone(), id.arm.clone(), id.summarizer.clone()))
                 .or_default() += 1;
         }
         Self {
-            stored: stored.iter().map(|trial| trial.id.clone()).collect(),
-            planned: cells as u64 * u64::from(manifest.repetitions),
-            repetitions: manifest.repetitions,
+            stored: stored().map(|trial| trial.id.clone()).collect(),
+            planned,
+            repetitions: manifest.summarizers.iter().map(|it| (it.name.clone(), repetitions(it))).collect(),
             finished,
         }
     }
@@ -121,7 +132,7 @@ impl Plan {
     /// Whether a repetition of this cell is still to be run.
     pub fn wants_cell(&self, session: &str, attack: &str, arm: &str, summarizer: &str) -> bool {
         let key = (session.to_owned(), attack.to_owned(), arm.to_owned(), summarizer.to_owned());
-        self.finished.get(&key).is_none_or(|done| *done < self.repetitions)
+        self.finished.get(&key).is_none_or(|done| self.repetitions.get(summarizer).is_none_or(|wanted| done < wanted))
     }
 
     /// Whether this trial is still to be run.

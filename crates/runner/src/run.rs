@@ -3,23 +3,23 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use laundromat_provider::key::Sample;
-use laundromat_provider::{Body, CallLog, Model, Purpose, key};
+use laundromat_provider::{Body, Client, Model, Purpose};
 use laundromat_session::seed::Seed;
-use laundromat_store::{Store, Trial, TrialId, Write};
+use laundromat_store::{Store, TrialId, Write};
 use rayon::prelude::*;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
-use crate::build::{self, BuiltCell, Prepared};
+use crate::build::{self, BuiltCell, Prepared, Subject};
+use crate::desk::{Call, Desk, Tally};
 use crate::error::RunError;
 use crate::events::{Event, Finished};
 use crate::inputs::{Inputs, SessionEntry, differences};
-use crate::keeper::{Filed, Keeper, compress};
+use crate::keeper::{Keeper, compress};
 use crate::plan::Plan;
-use crate::score::{self, Made};
+use crate::score::{self, Made, Read};
 
 /// Sessions built ahead of the trials in flight: enough to keep all cores busy, few enough to keep memory flat.
 const BLOCK: usize = 8;
@@ -44,6 +44,8 @@ pub async fn run(
     options: Options,
     notify: impl Fn(Event) + Send + Sync + 'static,
 ) -> Result<Finished, RunError> {
+    let limits = inputs.experiment.limits;
+    let client = Client::new(inputs.experiment.models(), limits.retry, limits.timeouts)?;
     let store = Store::open(folder)?;
     let manifest = match store.manifest()? {
         None => {
@@ -61,23 +63,31 @@ pub async fn run(
     };
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored() });
-    let flight = Arc::new(Flight {
+    let desk = Desk {
         keeper: Keeper::start(store)?,
-        inputs,
-        plan: Arc::clone(&plan),
+        client,
+        judge: inputs.experiment.judge.clone(),
+        seed: inputs.experiment.seed,
         stop: options.stop,
-        calls: AtomicU64::new(0),
-        trials: AtomicU64::new(0),
+        tally: Tally::default(),
         notify: Box::new(notify),
-    });
+    };
+    let flight = Arc::new(Flight { desk, inputs, plan: Arc::clone(&plan) });
     let flown = Flight::fly(&flight, manifest.date).await;
-    let interrupted = flight.stop.load(Ordering::Relaxed);
-    let (calls, trials) = (flight.calls.load(Ordering::Relaxed), flight.trials.load(Ordering::Relaxed));
+    let interrupted = flight.desk.stop.load(Ordering::Relaxed);
     let flight = Arc::into_inner(flight).ok_or_else(|| RunError::Internal("a trial outlived its run".to_owned()))?;
     // The store's own failure explains what the trials only noticed.
-    flight.keeper.finish()?;
+    flight.desk.keeper.finish()?;
     flown?;
-    Ok(Finished { planned: plan.planned(), stored: plan.stored() + trials, calls, interrupted })
+    let Tally { calls, trials, gave_up, .. } = flight.desk.tally;
+    let gave_up = gave_up.into_inner();
+    Ok(Finished {
+        planned: plan.planned(),
+        stored: plan.stored() + trials.into_inner(),
+        calls: calls.into_inner(),
+        interrupted: interrupted && gave_up.is_none(),
+        gave_up,
+    })
 }
 
 /// A cell on its way: its body is made, hashed and compressed once for all its trials.
@@ -91,7 +101,7 @@ impl Outgoing {
     fn new(cell: BuiltCell, model: &Model) -> Self {
         let body = match &cell.prepared {
             Prepared::Ready(messages) => {
-                let body = Body::chat(model.name(), messages);
+                let body = model.body(messages);
                 let zstd = compress(&body.bytes);
                 Some((body, zstd))
             }
@@ -103,18 +113,14 @@ impl Outgoing {
 
 /// A run in flight.
 struct Flight {
-    keeper: Keeper,
+    desk: Desk,
     inputs: Arc<Inputs>,
     plan: Arc<Plan>,
-    stop: Arc<AtomicBool>,
-    calls: AtomicU64,
-    trials: AtomicU64,
-    notify: Box<dyn Fn(Event) + Send + Sync>,
 }
 
 impl Flight {
     async fn fly(flight: &Arc<Self>, date: String) -> Result<(), RunError> {
-        let concurrency = flight.inputs.experiment.concurrency;
+        let concurrency = flight.inputs.experiment.limits.concurrency;
         let slots = Arc::new(Semaphore::new(concurrency));
         let (built, mut cells) = mpsc::channel::<Result<Outgoing, RunError>>(concurrency.min(64));
         let builder = {
@@ -139,7 +145,7 @@ impl Flight {
                         break 'cells;
                     }
                 }
-                if flight.stop.load(Ordering::Relaxed) {
+                if flight.desk.stop.load(Ordering::Relaxed) {
                     break 'cells;
                 }
                 let (flight, cell) = (Arc::clone(flight), Arc::clone(&cell));
@@ -152,8 +158,8 @@ impl Flight {
         }
         // A closed channel stops the builder at its next cell.
         drop(cells);
-        if failed.is_none() && flight.stop.load(Ordering::Relaxed) {
-            (flight.notify)(Event::Draining);
+        if failed.is_none() && flight.desk.stop.load(Ordering::Relaxed) {
+            (flight.desk.notify)(Event::Draining);
         }
         while let Some(ended) = trials.join_next().await {
             if let Err(error) = flattened(ended) {
@@ -167,7 +173,7 @@ impl Flight {
     /// Builds the cells that still have trials to run, block by block.
     fn build(&self, date: &str, built: &mpsc::Sender<Result<Outgoing, RunError>>) {
         for block in self.sessions().chunks(BLOCK) {
-            if built.is_closed() || self.stop.load(Ordering::Relaxed) {
+            if built.is_closed() || self.desk.stop.load(Ordering::Relaxed) {
                 return;
             }
             let cells: Vec<Result<Vec<Outgoing>, RunError>> =
@@ -204,6 +210,7 @@ impl Flight {
             return Ok(Vec::new());
         }
         let cells = build::cells(inputs, &inputs.session(entry)?, date, wanted)?;
+        self.file_specimens(&cells)?;
         let summarizers = &inputs.experiment.summarizers;
         Ok(cells
             .into_iter()
@@ -214,8 +221,25 @@ impl Flight {
             .collect())
     }
 
+    /// Keeps the plants, so that a run can be judged again from its store alone.
+    fn file_specimens(&self, cells: &[BuiltCell]) -> Result<(), RunError> {
+        let mut filed: Vec<&Arc<Subject>> = Vec::new();
+        for cell in cells {
+            if !filed.iter().any(|subject| Arc::ptr_eq(subject, &cell.subject)) {
+                let Subject { session, attack, plant, .. } = &*cell.subject;
+                self.desk.keeper.write_blocking(Write::Specimen {
+                    session: session.clone(),
+                    attack: attack.clone(),
+                    plant: Box::new(plant.clone()),
+                })?;
+                filed.push(&cell.subject);
+            }
+        }
+        Ok(())
+    }
+
     fn open_trials(&self, cell: &BuiltCell) -> Vec<TrialId> {
-        (1..=self.inputs.experiment.repetitions)
+        (1..=self.inputs.experiment.repetitions_of(cell.summarizer))
             .map(|rep| TrialId {
                 session: cell.subject.session.clone(),
                 attack: cell.subject.attack.clone(),
@@ -227,46 +251,31 @@ impl Flight {
             .collect()
     }
 
+    /// Runs a trial and keeps its row.
     async fn trial(&self, id: TrialId, outgoing: &Outgoing) -> Result<(), RunError> {
         let cell = &outgoing.cell;
         let trial = match (&cell.prepared, &outgoing.body) {
             (Prepared::Ready(messages), Some((body, zstd))) => {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
-                let name = format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep);
-                let key = key::call_key(Purpose::Summarize, model.name(), body, Sample { trial: &name, ordinal: 0 });
-                let reply = match self.keeper.look_up(&key).await? {
-                    Some(logged) => logged.reply,
-                    None => {
-                        let logged = model.answer(messages);
-                        self.calls.fetch_add(1, Ordering::Relaxed);
-                        let reply = logged.reply.clone();
-                        let filed = Filed {
-                            purpose: Purpose::Summarize.id(),
-                            trial: id.clone(),
-                            body: body.digest,
-                            body_zstd: Some(zstd.clone()),
-                        };
-                        self.keeper.commit(key, filed, logged).await?;
-                        reply
-                    }
-                };
-                score::scored(id, cell, Made { key, body: body.digest }, &reply, self.inputs.experiment.judge)
+                let call = Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone() };
+                match self.desk.call(&id, call).await? {
+                    Ok((key, reply)) => match score::read(id, cell, Made { key, body: body.digest }, &reply) {
+                        Read::Summary(summary, trial) => {
+                            let trial = score::measured(*trial, &cell.subject, &summary);
+                            self.desk.judge(trial, &cell.subject.plant, &summary).await?
+                        }
+                        Read::Ended(trial) => *trial,
+                    },
+                    Err(failure) => score::failed(id, cell, body.digest, &failure),
+                }
             }
             (Prepared::Refused(reason), _) => score::refused(id, cell, reason),
             (Prepared::Ready(_), None) => return Err(RunError::Internal("a request has no body".to_owned())),
         };
-        self.keep(trial).await
-    }
-
-    async fn keep(&self, trial: Trial) -> Result<(), RunError> {
-        let event = Event::Trial { id: trial.id.clone(), outcome: trial.outcome };
-        self.keeper.write(Write::Trial(Box::new(trial))).await?;
-        self.trials.fetch_add(1, Ordering::Relaxed);
-        (self.notify)(event);
-        Ok(())
+        self.desk.keep(trial).await
     }
 }
 
-fn flattened(ended: Result<Result<(), RunError>, tokio::task::JoinError>) -> Result<(), RunError> {
+pub(crate) fn flattened(ended: Result<Result<(), RunError>, tokio::task::JoinError>) -> Result<(), RunError> {
     ended.map_err(|error| RunError::Internal(format!("a trial failed: {error}")))?
 }

@@ -1,13 +1,12 @@
 //! From a reply to a trial's row: outcome, reading, usability, recall.
 
-use laundromat_judge::{Question, is_usable, rules};
+use laundromat_judge::{Question, is_usable};
 use laundromat_metrics::recall::Recall;
-use laundromat_provider::{Completion, Finish, reply};
-use laundromat_session::{Outcome, Reading};
-use laundromat_store::{CallKey, Cell, Trial, TrialId};
+use laundromat_provider::{CallFailure, CallKey, Completion, FailureKind, Finish, reply};
+use laundromat_session::{Outcome, Plant, Reading};
+use laundromat_store::{Cell, Trial, TrialId};
 
 use crate::build::{BuiltCell, Subject};
-use crate::experiment::Judge;
 
 /// The row of a trial whose arm refused to build a request.
 pub fn refused(id: TrialId, cell: &BuiltCell, reason: &str) -> Trial {
@@ -23,22 +22,36 @@ pub struct Made {
     pub body: [u8; 32],
 }
 
-/// The row of a trial from its reply.
-pub fn scored(id: TrialId, cell: &BuiltCell, made: Made, reply: &[u8], judge: Judge) -> Trial {
+/// What a reply holds: a summary, or a trial that ends without one.
+pub enum Read {
+    /// The text, with the row so far.
+    Summary(String, Box<Trial>),
+    /// The finished row.
+    Ended(Box<Trial>),
+}
+
+/// Reads a summarizer's reply.
+pub fn read(id: TrialId, cell: &BuiltCell, made: Made, reply: &[u8]) -> Read {
     let blank = Trial { call: Some(made.key), ..blank(id, cell, Some(made.body)) };
     let completion = match reply::chat(reply) {
         Ok(completion) => completion,
-        Err(error) => return Trial { outcome: Outcome::ProviderError, detail: error.to_string(), ..blank },
+        Err(error) => {
+            return Read::Ended(Box::new(Trial {
+                outcome: Outcome::ProviderError,
+                detail: error.to_string(),
+                ..blank
+            }));
+        }
     };
     let trial = Trial { tokens_in: completion.usage.input, tokens_out: completion.usage.output, ..blank };
     match outcome(&completion) {
-        Outcome::Scored => judged(trial, &cell.subject, &completion.text, judge),
-        outcome => Trial { outcome, ..trial },
+        Outcome::Scored => Read::Summary(completion.text, Box::new(trial)),
+        outcome => Read::Ended(Box::new(Trial { outcome, ..trial })),
     }
 }
 
 /// A summary that did not end normally is none, whatever its text.
-fn outcome(completion: &Completion) -> Outcome {
+pub(crate) fn outcome(completion: &Completion) -> Outcome {
     match completion.finish {
         Finish::Blocked => Outcome::Refused,
         Finish::Truncated => Outcome::Truncated,
@@ -49,25 +62,50 @@ fn outcome(completion: &Completion) -> Outcome {
     }
 }
 
-fn judged(trial: Trial, subject: &Subject, summary: &str, judge: Judge) -> Trial {
-    let question = Question::about(&subject.plant);
-    let gate = question.passes(summary);
-    let reading = match (gate, judge) {
-        (false, _) => Reading::Absent,
-        (true, Judge::Rules) => rules::read(&question, summary),
+/// The row of a trial whose summarizer call got no reply.
+pub fn failed(id: TrialId, cell: &BuiltCell, body: [u8; 32], failure: &CallFailure) -> Trial {
+    let outcome = match failure.kind {
+        FailureKind::ContextOverflow => Outcome::ContextOverflow,
+        FailureKind::Blocked => Outcome::Refused,
+        FailureKind::Invalid => Outcome::InvalidRequest,
+        _ => Outcome::ProviderError,
     };
+    Trial { outcome, detail: failure.to_string(), ..blank(id, cell, Some(body)) }
+}
+
+/// What is known about a summary without asking anyone: length, usability, recall, the gate.
+pub fn measured(trial: Trial, subject: &Subject, summary: &str) -> Trial {
     // A session without identifiers has no recall, which is neither 0 nor 1.
     let recall = subject.identifiers.as_deref().and_then(|identifiers| Recall::measure(identifiers, summary).ok());
     Trial {
-        outcome: Outcome::Scored,
-        gate: Some(gate),
-        reading: Some(reading),
+        gate: Some(gate(&subject.plant, summary)),
         usable: Some(is_usable(summary)),
         summary_chars: Some(summary.chars().count() as u64),
         identifiers: recall.as_ref().map(|recall| recall.named as u64),
         found: recall.as_ref().map(|recall| recall.found as u64),
         ..trial
     }
+}
+
+/// Whether a summary holds any trace of what is asked about.
+pub fn gate(plant: &Plant, summary: &str) -> bool {
+    Question::about(plant).passes(summary)
+}
+
+/// The row of a judged trial.
+pub fn scored(trial: Trial, reading: Reading) -> Trial {
+    Trial { outcome: Outcome::Scored, reading: Some(reading), ..trial }
+}
+
+/// The row of a trial whose judge's reply is no verdict: none is ever taken as safe.
+pub fn unparsable(trial: Trial, reply: &str) -> Trial {
+    let shown: String = reply.chars().take(60).collect();
+    Trial { outcome: Outcome::Unparsable, detail: format!("the judge answered \"{}\"", shown.escape_debug()), ..trial }
+}
+
+/// The row of a trial whose judge could not be asked.
+pub fn unjudged(trial: Trial, failure: &CallFailure) -> Trial {
+    Trial { outcome: Outcome::JudgeError, detail: failure.to_string(), ..trial }
 }
 
 fn blank(id: TrialId, cell: &BuiltCell, body: Option<[u8; 32]>) -> Trial {

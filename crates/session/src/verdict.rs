@@ -105,6 +105,14 @@ ids! {
     }
 }
 
+impl Outcome {
+    /// Whether the trial is over. What never got an answer is tried again by the next start;
+    /// everything else is final, since trying it again would select outcomes.
+    pub fn is_final(self) -> bool {
+        !matches!(self, Self::ProviderError | Self::JudgeError | Self::OverBudget | Self::NotRun)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Outcome, Reading};

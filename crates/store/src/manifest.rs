@@ -28,6 +28,12 @@ pub struct Manifest {
     pub summarizers: Vec<SummarizerInfo>,
     /// The judge's model, such as `builtin:rules`.
     pub judge: String,
+    /// Where the judge is asked; empty for an offline one.
+    #[serde(default)]
+    pub judge_endpoint: String,
+    /// What is sent to the judge beside model and messages, as JSON text.
+    #[serde(default)]
+    pub judge_parameters: String,
 }
 
 /// A session of a run.
@@ -73,6 +79,9 @@ pub struct ArmInfo {
     pub faults: Vec<String>,
     /// blake3 of its data file and its prompt, in hex.
     pub digest: String,
+    /// Whether the experiment marks it for the gate.
+    #[serde(default)]
+    pub gate: bool,
 }
 
 /// What kind of model answers.
@@ -94,4 +103,10 @@ pub struct SummarizerInfo {
     pub model: String,
     /// What kind of model that is.
     pub kind: SummarizerKind,
+    /// Where it is asked, without credentials; empty for a built-in model.
+    #[serde(default)]
+    pub endpoint: String,
+    /// What is sent beside model and messages, as JSON text; empty for nothing.
+    #[serde(default)]
+    pub parameters: String,
 }

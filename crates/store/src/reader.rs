@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use laundromat_session::{Exposure, Outcome, Reading};
+use laundromat_session::{Exposure, Outcome, Plant, Reading};
 use rusqlite::types::Type;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
@@ -67,6 +67,59 @@ impl Run {
             each(row.map_err(failed)?);
         }
         Ok(())
+    }
+
+    /// Whether there is a run in `folder`.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(FILE_NAME).is_file()
+    }
+
+    /// Copies the whole run into `folder`, which is made where it is not there.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn copy_to(&self, folder: &Path) -> Result<(), StoreError> {
+        std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder { path: folder.to_owned(), source })?;
+        let path = folder.join(FILE_NAME);
+        let failed = |source| StoreError::Sql { path: path.clone(), source };
+        self.connection.execute("vacuum into ?1", params![path.to_string_lossy()]).map_err(failed)?;
+        // A copy keeps the tables' version only where it is said again.
+        let copy = Connection::open(&path).map_err(failed)?;
+        copy.pragma_update(None, "user_version", SCHEMA_VERSION).map_err(failed)
+    }
+
+    /// What was planted in a session by an attack.
+    ///
+    /// # Errors
+    /// When the store cannot be read or the plant is not there.
+    pub fn plant(&self, session: &str, attack: &str) -> Result<Plant, StoreError> {
+        let json: Option<String> = self
+            .connection
+            .query_row(
+                "select plant from specimens where session = ?1 and attack = ?2",
+                params![session, attack],
+                |row| row.get(0),
+            )
+            .optional()
+            .map_err(|source| StoreError::Sql { path: self.path.clone(), source })?;
+        let damaged = |what: String| StoreError::Damaged { path: self.path.clone(), what };
+        let json = json.ok_or_else(|| damaged(format!("the plant of {attack} in {session} is missing")))?;
+        serde_json::from_str(&json).map_err(|error| damaged(format!("a plant cannot be read: {error}")))
+    }
+
+    /// The reply of a call.
+    ///
+    /// # Errors
+    /// When the store cannot be read or the call is not there.
+    pub fn reply(&self, key: &CallKey) -> Result<Vec<u8>, StoreError> {
+        let call = self
+            .connection
+            .query_row(SELECT_CALL, params![key], call)
+            .optional()
+            .map_err(|source| StoreError::Sql { path: self.path.clone(), source })?;
+        let damaged = |what: &str| StoreError::Damaged { path: self.path.clone(), what: what.to_owned() };
+        let call = call.ok_or_else(|| damaged("a reply is missing"))?;
+        zstd::decode_all(call.reply_zstd.as_slice()).map_err(|_| damaged("a reply cannot be decompressed"))
     }
 
     /// A request body by its digest.

@@ -26,6 +26,13 @@ create table calls (
   served_model  text not null
 );
 
+create table specimens (
+  session text not null,
+  attack  text not null,
+  plant   text not null,
+  primary key (session, attack)
+) without rowid;
+
 create table trials (
   session       text not null,
   attack        text not null,

@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use laundromat_session::Plant;
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::error::StoreError;
@@ -32,6 +33,15 @@ pub enum Write {
     Call(Box<Call>),
     /// A trial.
     Trial(Box<Trial>),
+    /// What was planted in a session by an attack.
+    Specimen {
+        /// The session's id.
+        session: String,
+        /// The attack's name.
+        attack: String,
+        /// The plant.
+        plant: Box<Plant>,
+    },
 }
 
 /// An open store that may be written.
@@ -149,6 +159,17 @@ impl Store {
                     .and_then(|mut statement| statement.execute(params![digest, zstd])),
                 Write::Call(call) => insert_call(&transaction, call),
                 Write::Trial(trial) => insert_trial(&transaction, trial),
+                Write::Specimen { session, attack, plant } => {
+                    let plant = serde_json::to_string(plant)
+                        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)));
+                    plant.and_then(|plant| {
+                        transaction
+                            .prepare_cached(
+                                "insert or ignore into specimens (session, attack, plant) values (?1, ?2, ?3)",
+                            )?
+                            .execute(params![session, attack, plant])
+                    })
+                }
             }
             .map_err(failed)?;
         }

@@ -2,6 +2,7 @@
 
 pub(crate) mod contrast;
 pub(crate) mod import;
+pub(crate) mod judge;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;

@@ -1,5 +1,6 @@
 //! `plan`: what an experiment will come to.
 
+use laundromat_provider::Model;
 use laundromat_runner::{Inputs, plan};
 
 use crate::args::Plan;
@@ -24,12 +25,16 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     row("cells", estimate.cells.to_string());
     row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
     row("summarizer calls", estimate.summarizer_calls.to_string());
-    row("judge calls", format!("{} (an offline judge makes none)", estimate.judge_calls));
+    row("judge calls", format!("at most {} (an offline judge makes none)", estimate.judge_calls));
     row("input tokens", format!("about {} (estimated at 4 characters a token)", estimate.input_tokens));
     if let Some((chars, name)) = &estimate.largest {
         row("largest request", format!("{chars} characters, {name}"));
     }
-    row("cost", "0, built-in models are free".to_owned());
+    if experiment.models().all(Model::is_builtin) {
+        row("cost", "0, built-in models are free".to_owned());
+    } else {
+        row("cost", "unknown: there is no price table yet".to_owned());
+    }
     warn("arms that refuse", estimate.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect());
     warn("plants not fully sent", estimate.not_exposed);
     Ok(ExitCode::Pass)

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use laundromat_runner::{Finished, Inputs, Options};
+use laundromat_runner::{Finished, Inputs, Options, RunError};
 
 use crate::args::Run;
 use crate::error::CliError;
@@ -15,48 +15,64 @@ use crate::terminal::note;
 pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
     let inputs = Arc::new(Inputs::load(&args.experiment)?);
     let folder = args.out.clone().unwrap_or_else(|| Path::new("results").join(&inputs.experiment.name));
-    let options = Options {
-        today: args.date.map_or_else(today, |date| date.to_string()),
-        stop: Arc::new(AtomicBool::new(false)),
-    };
+    let options = options(args.date.map_or_else(today, |date| date.to_string()));
+    let progress = Progress::new();
+    let running = laundromat_runner::run(inputs, &folder, options.clone(), move |event| progress.show(&event));
+    let finished = block_on(&options, running)?;
+    let mut command = format!("laundromat run {}", quoted(&args.experiment));
+    if args.out.is_some() {
+        command.push_str(&format!(" --out {}", quoted(&folder)));
+    }
+    ended(&finished, &command, &folder)
+}
+
+/// How to run as of `today`, not yet asked to stop.
+pub(crate) fn options(today: String) -> Options {
+    Options { today, stop: Arc::new(AtomicBool::new(false)) }
+}
+
+/// Runs `running` to its end; an interrupt asks it to stop.
+pub(crate) fn block_on(
+    options: &Options,
+    running: impl Future<Output = Result<Finished, RunError>>,
+) -> Result<Finished, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::Internal(format!("no runtime: {error}")))?;
-    let stop = Arc::clone(&options.stop);
-    runtime.spawn(stop_on_interrupt(stop));
-    let progress = Progress::new();
-    let finished =
-        runtime.block_on(laundromat_runner::run(inputs, &folder, options, move |event| progress.show(&event)))?;
-    note(&format!("{} calls made", finished.calls));
-    super::report::write(&folder)?;
-    Ok(ended(finished, args, &folder))
+    runtime.spawn(stop_on_interrupt(Arc::clone(&options.stop)));
+    Ok(runtime.block_on(running)?)
 }
 
 /// The first interrupt lets trials in flight finish, the second leaves at once.
 async fn stop_on_interrupt(stop: Arc<AtomicBool>) {
+    let mut asked = false;
     while tokio::signal::ctrl_c().await.is_ok() {
-        if stop.swap(true, Ordering::Relaxed) {
+        if asked {
             std::process::exit(ExitCode::Interrupted as i32);
         }
+        asked = true;
+        stop.store(true, Ordering::Relaxed);
         note("stopping: trials in flight are finished and saved; interrupt again to leave at once");
     }
 }
 
-fn ended(finished: Finished, args: &Run, folder: &Path) -> ExitCode {
+/// Writes the views and says how it ended; `command` goes on with what is left.
+pub(crate) fn ended(finished: &Finished, command: &str, folder: &Path) -> Result<ExitCode, CliError> {
+    note(&format!("{} calls made", finished.calls));
+    super::report::write(folder)?;
     if finished.is_complete() {
-        return ExitCode::Pass;
+        return Ok(ExitCode::Pass);
     }
-    let command = match &args.out {
-        Some(_) => format!("laundromat run {} --out {}", quoted(&args.experiment), quoted(folder)),
-        None => format!("laundromat run {}", quoted(&args.experiment)),
-    };
+    if let Some(reason) = &finished.gave_up {
+        note(&format!("error: {reason}"));
+    }
     note(&format!("{} of {} trials are stored; go on with: {command}", finished.stored, finished.planned));
-    if finished.interrupted { ExitCode::Interrupted } else { ExitCode::Incomplete }
+    Ok(if finished.interrupted { ExitCode::Interrupted } else { ExitCode::Incomplete })
 }
 
 /// A path as a shell takes it.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }

@@ -16,11 +16,18 @@ pub(crate) fn arm(name: &str, title: &str, form: &str, faults: &[&str]) -> ArmIn
         prompt: "paraphrase".to_owned(),
         faults: faults.iter().map(|&fault| fault.to_owned()).collect(),
         digest: "00".repeat(32),
+        gate: false,
     }
 }
 
 pub(crate) fn summarizer(name: &str, model: &str, kind: SummarizerKind) -> SummarizerInfo {
-    SummarizerInfo { name: name.to_owned(), model: model.to_owned(), kind }
+    SummarizerInfo {
+        name: name.to_owned(),
+        model: model.to_owned(),
+        kind,
+        endpoint: String::new(),
+        parameters: String::new(),
+    }
 }
 
 pub(crate) fn attack(name: &str, kind: PlantKind) -> AttackInfo {
@@ -56,6 +63,8 @@ pub(crate) fn manifest(
         arms,
         summarizers,
         judge: "builtin:rules".to_owned(),
+        judge_endpoint: String::new(),
+        judge_parameters: String::new(),
     }
 }
 

@@ -1,0 +1,48 @@
+//! `judge`: another judge over a run's stored summaries.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use laundromat_runner::experiment::{self, Limits};
+use laundromat_runner::{RunError, rejudge};
+
+use super::run::{block_on, ended, options, quoted, today};
+use crate::args::Judge;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::progress::Progress;
+
+pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
+    let judge = judge(&args.judge)?;
+    let folder = args.out.clone().unwrap_or_else(|| beside(&args.run));
+    let options = options(today());
+    let progress = Progress::new();
+    let show = move |event| progress.show(&event);
+    let judging = rejudge(&args.run, judge, Limits::default(), &folder, options.clone(), show);
+    let finished = block_on(&options, judging)?;
+    let command = format!(
+        "laundromat judge {} --judge {} --out {}",
+        quoted(&args.run),
+        quoted(Path::new(&args.judge)),
+        quoted(&folder)
+    );
+    ended(&finished, &command, &folder)
+}
+
+/// The judge that is named, or described by a file.
+fn judge(name: &str) -> Result<experiment::Judge, CliError> {
+    let path = Path::new(name);
+    let text = if path.extension().is_some_and(|extension| extension == "toml") {
+        fs::read_to_string(path).map_err(|source| CliError::Unreadable { path: path.to_owned(), source })?
+    } else {
+        format!("[judge]\nmodel = {name:?}\n")
+    };
+    experiment::parse_judge(&text).map_err(|faults| CliError::Run(RunError::Faults { path: path.to_owned(), faults }))
+}
+
+/// `results/quickstart` -> `results/quickstart-judged`.
+fn beside(run: &Path) -> PathBuf {
+    let mut name = run.file_name().unwrap_or_default().to_owned();
+    name.push("-judged");
+    run.with_file_name(name)
+}

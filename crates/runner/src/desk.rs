@@ -1,0 +1,142 @@
+//! Asking, once: a call that was answered is looked up and never made again, a reply is kept before
+//! it is read, what passes the gate goes to the judge.
+
+use std::sync::Arc;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use laundromat_judge::{Question, answer, ask, rules};
+use laundromat_provider::key::Sample;
+use laundromat_provider::{Body, CallFailure, CallKey, CallLog, Client, Model, Purpose, key, reply};
+use laundromat_session::seed::Seed;
+use laundromat_session::{Message, Outcome, Plant, Reading};
+use laundromat_store::{Trial, TrialId, Write};
+
+use crate::error::RunError;
+use crate::events::Event;
+use crate::experiment::Judge;
+use crate::keeper::{Filed, Keeper, compress};
+use crate::score;
+
+/// Calls that may be lost before any was answered: then nothing gets through, and waiting for every
+/// other trial to fail as well tells nothing new.
+const LOST_BEFORE_GIVING_UP: u64 = 8;
+
+/// A call to be made.
+pub(crate) struct Call<'a> {
+    pub(crate) purpose: Purpose,
+    pub(crate) model: &'a Model,
+    pub(crate) messages: &'a [Message],
+    pub(crate) body: &'a Body,
+    pub(crate) body_zstd: Vec<u8>,
+}
+
+/// What a start has done so far.
+#[derive(Default)]
+pub(crate) struct Tally {
+    /// Calls that were answered.
+    pub(crate) calls: AtomicU64,
+    /// Trials that are over.
+    pub(crate) trials: AtomicU64,
+    /// Calls that no attempt got through, as long as none was answered.
+    lost: AtomicU64,
+    /// Why the start gave up.
+    pub(crate) gave_up: OnceLock<String>,
+}
+
+/// Where calls are made, kept and judged.
+pub(crate) struct Desk {
+    pub(crate) keeper: Keeper,
+    pub(crate) client: Client,
+    pub(crate) judge: Judge,
+    pub(crate) seed: u64,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) tally: Tally,
+    pub(crate) notify: Box<dyn Fn(Event) + Send + Sync>,
+}
+
+impl Desk {
+    /// Judges a summary whose gate was tried: what passes it is read by the judge.
+    pub(crate) async fn judge(&self, trial: Trial, plant: &Plant, summary: &str) -> Result<Trial, RunError> {
+        let question = Question::about(plant);
+        match &self.judge {
+            _ if trial.gate == Some(false) => Ok(score::scored(trial, Reading::Absent)),
+            Judge::Rules => Ok(score::scored(trial, rules::read(&question, summary))),
+            Judge::Model(model) => {
+                let order = ask::order(Seed { seed: self.seed, session: &trial.id.session, attack: &trial.id.attack });
+                let messages = ask::messages(question.statement, summary, &order);
+                let body = model.body(&messages);
+                let body_zstd = compress(&body.bytes);
+                let call = Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd };
+                Ok(match self.call(&trial.id, call).await? {
+                    Ok((_, reply)) => verdict(trial, &reply),
+                    Err(failure) => score::unjudged(trial, &failure),
+                })
+            }
+        }
+    }
+
+    /// The reply of a call with its key: looked up, or asked for and kept.
+    pub(crate) async fn call(
+        &self,
+        id: &TrialId,
+        call: Call<'_>,
+    ) -> Result<Result<(CallKey, Vec<u8>), CallFailure>, RunError> {
+        let name = format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep);
+        let sample = Sample { trial: &name, ordinal: 0 };
+        let key = key::call_key(call.purpose, call.model.endpoint(), call.body, sample);
+        if let Some(logged) = self.keeper.look_up(&key).await? {
+            return Ok(Ok((key, logged.reply)));
+        }
+        match self.client.ask(call.model, call.messages, call.body, &key).await {
+            Ok(logged) => {
+                self.tally.calls.fetch_add(1, Ordering::Relaxed);
+                let reply = logged.reply.clone();
+                let (purpose, body) = (call.purpose.id(), call.body.digest);
+                let filed = Filed { purpose, trial: id.clone(), body, body_zstd: Some(call.body_zstd) };
+                self.keeper.commit(key, filed, logged).await?;
+                Ok(Ok((key, reply)))
+            }
+            Err(failure) if failure.kind.is_fatal() => {
+                Err(RunError::Provider { endpoint: call.model.endpoint().to_owned(), failure })
+            }
+            Err(failure) => {
+                self.count_lost(call.model, &failure);
+                Ok(Err(failure))
+            }
+        }
+    }
+
+    /// Gives up when nothing gets through from the start.
+    fn count_lost(&self, model: &Model, failure: &CallFailure) {
+        if !failure.kind.is_transport() || self.tally.calls.load(Ordering::Relaxed) > 0 {
+            return;
+        }
+        if self.tally.lost.fetch_add(1, Ordering::Relaxed) + 1 >= LOST_BEFORE_GIVING_UP {
+            self.tally.gave_up.get_or_init(|| format!("no call got through to {}: {failure}", model.endpoint()));
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Keeps a trial's row and tells of it.
+    pub(crate) async fn keep(&self, trial: Trial) -> Result<(), RunError> {
+        let event = Event::Trial { id: trial.id.clone(), outcome: trial.outcome };
+        let is_final = trial.outcome.is_final();
+        self.keeper.write(Write::Trial(Box::new(trial))).await?;
+        self.tally.trials.fetch_add(u64::from(is_final), Ordering::Relaxed);
+        (self.notify)(event);
+        Ok(())
+    }
+}
+
+/// The row of a trial from its judge's reply. A reply that did not end normally is no verdict.
+fn verdict(trial: Trial, reply: &[u8]) -> Trial {
+    match reply::chat(reply) {
+        Ok(completion) if score::outcome(&completion) == Outcome::Scored => match answer::parse(&completion.text) {
+            Some(reading) => score::scored(trial, reading),
+            None => score::unparsable(trial, &completion.text),
+        },
+        Ok(completion) => score::unparsable(trial, score::outcome(&completion).id()),
+        Err(error) => score::unparsable(trial, &error.to_string()),
+    }
+}

@@ -1,0 +1,123 @@
+//! Another judge over a run's stored replies: no summarizer is asked. The run stays as it is; the new
+//! verdicts go to a folder of their own, which is a run like any other.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use laundromat_provider::{Client, reply};
+use laundromat_session::Outcome;
+use laundromat_store::{Run, Store, Trial, Write};
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use crate::desk::{Desk, Tally};
+use crate::error::RunError;
+use crate::events::{Event, Finished};
+use crate::experiment::{Judge, Limits};
+use crate::inputs::{differences, with_judge};
+use crate::keeper::Keeper;
+use crate::run::{Options, flattened};
+use crate::score;
+
+/// Judges every stored summary of the run in `source` with `judge`, into the run in `folder`. Started
+/// again, it goes on where it ended.
+///
+/// # Errors
+/// When there is no run in `source`, `folder` holds something else, or a store fails.
+pub async fn rejudge(
+    source: &Path,
+    judge: Judge,
+    limits: Limits,
+    folder: &Path,
+    options: Options,
+    notify: impl Fn(Event) + Send + Sync + 'static,
+) -> Result<Finished, RunError> {
+    let run = Run::open(source)?;
+    let manifest = with_judge(run.manifest().clone(), &judge);
+    let client = Client::new(judge.model(), limits.retry, limits.timeouts)?;
+    if !Run::is_in(folder) {
+        run.copy_to(folder)?;
+        let mut store = Store::open(folder)?;
+        // What had a summary is to be judged again; what ended without one stays ended.
+        let open = run.trials()?.into_iter().filter(has_summary).map(|trial| {
+            let reset = Trial { outcome: Outcome::NotRun, reading: None, detail: String::new(), ..trial };
+            Write::Trial(Box::new(reset))
+        });
+        store.append(&open.collect::<Vec<_>>())?;
+        store.set_manifest(&manifest)?;
+    }
+    let store = Store::open(folder)?;
+    let stored = store.manifest()?.ok_or_else(|| RunError::Internal("a copied run has no manifest".to_owned()))?;
+    let differences = differences(&stored, &manifest);
+    if !differences.is_empty() {
+        return Err(RunError::Changed { folder: folder.to_owned(), differences });
+    }
+    let trials = store.trials()?;
+    let planned = trials.len() as u64;
+    let open: Vec<Trial> = trials.into_iter().filter(|trial| !trial.outcome.is_final()).collect();
+    let done = planned - open.len() as u64;
+    notify(Event::Started { planned, stored: done });
+    let desk = Arc::new(Desk {
+        keeper: Keeper::start(store)?,
+        client,
+        judge,
+        seed: manifest.seed,
+        stop: options.stop,
+        tally: Tally::default(),
+        notify: Box::new(notify),
+    });
+    let judged = judge_all(&desk, &run, open, limits.concurrency).await;
+    let desk = Arc::into_inner(desk).ok_or_else(|| RunError::Internal("a trial outlived its run".to_owned()))?;
+    let interrupted = desk.stop.load(Ordering::Relaxed);
+    desk.keeper.finish()?;
+    judged?;
+    let gave_up = desk.tally.gave_up.into_inner();
+    Ok(Finished {
+        planned,
+        stored: done + desk.tally.trials.into_inner(),
+        calls: desk.tally.calls.into_inner(),
+        interrupted: interrupted && gave_up.is_none(),
+        gave_up,
+    })
+}
+
+fn has_summary(trial: &Trial) -> bool {
+    trial.call.is_some() && trial.gate.is_some()
+}
+
+async fn judge_all(desk: &Arc<Desk>, run: &Run, open: Vec<Trial>, concurrency: usize) -> Result<(), RunError> {
+    let slots = Arc::new(Semaphore::new(concurrency));
+    let mut tasks: JoinSet<Result<(), RunError>> = JoinSet::new();
+    let mut failed = None;
+    for trial in open {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { break };
+        while let Some(ended) = tasks.try_join_next() {
+            if let Err(error) = flattened(ended) {
+                failed.get_or_insert(error);
+            }
+        }
+        if failed.is_some() || desk.stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let Some(call) = trial.call else { continue };
+        let plant = run.plant(&trial.id.session, &trial.id.attack)?;
+        let summary = reply::chat(&run.reply(&call)?)
+            .map_err(|error| RunError::Internal(format!("a stored reply cannot be read: {error}")))?
+            .text;
+        let desk = Arc::clone(desk);
+        tasks.spawn(async move {
+            let trial = Trial { gate: Some(score::gate(&plant, &summary)), ..trial };
+            let judged = desk.judge(trial, &plant, &summary).await?;
+            let kept = desk.keep(judged).await;
+            drop((slot, desk));
+            kept
+        });
+    }
+    while let Some(ended) = tasks.join_next().await {
+        if let Err(error) = flattened(ended) {
+            failed.get_or_insert(error);
+        }
+    }
+    failed.map_or(Ok(()), Err)
+}
