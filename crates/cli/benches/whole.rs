@@ -1,151 +1,104 @@
-//! The whole binary, measured as a user runs it: start-up, and CPU time and memory of a run with the
-//! built-in reader over 5,000 trials of sessions of about 60 KB. `just bench` runs it.
+//! The whole binary, measured as a user runs it without a key: start-up, then CPU time and memory of a run
+//! with the built-in reader over 1,000 and 5,000 trials of sessions of about 60 KB.
 //!
 //! CPU times are user + system of the child process, so that other load on the machine counts little.
-//! `plan` builds the same requests and stops, so the difference is what sending, hashing, compressing,
-//! committing, judging and storing cost.
+//!
+//! The figure with a goal is *run - plan - report*. What is subtracted:
+//!
+//! * `plan`, a whole process: start-up, loading and checking the inputs, reading each session a second time,
+//!   planting, records, views, every arm's request as messages, exposure, the scan for identifiers; and two
+//!   things that a run does not do: estimating tokens and printing the plan;
+//! * `report`, a whole process: start-up, reading the finished store, computing and writing every view. A run
+//!   ends with the same.
+//!
+//! A run starts once and two start-ups are subtracted, so the figure is too low by one start-up and by
+//! `plan`'s own two things: a few microseconds a trial over 1,000 trials, a fifth of that over 5,000.
+//!
+//! What is *not* subtracted, and so is the figure: the request's JSON body, its blake3, the call's key, zstd
+//! of body and reply, the built-in reader's answer, committing calls, plants and trials to SQLite, parsing the
+//! reply, gate, judging, recall, usability, progress, and handing all that between threads.
 
-use std::fmt::Write as _;
+mod common;
+
+use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
 
-use nix::sys::resource::{UsageWho, getrusage};
+use common::experiment::{Models, TRIALS_A_SESSION};
+use common::measure::Used;
+use common::mode::Mode;
+use common::{experiment, measure};
+use laundromat_store::Run;
 
-/// Arms x attacks of the benchmark experiment.
-const TRIALS_A_SESSION: usize = 8;
-const WORDS: [&str; 24] = [
-    "anchor", "batch", "cache", "delta", "entry", "fixture", "gauge", "handle", "index", "journal", "kernel", "ledger",
-    "module", "notice", "offset", "parser", "queue", "record", "schema", "token", "update", "vector", "window",
-    "yield",
-];
-
-fn main() {
-    // `cargo test --benches` only wants to know that it runs.
-    let quick = std::env::args().any(|arg| arg == "--test");
+fn main() -> ExitCode {
+    let mut arguments = env::args().skip(1);
+    if arguments.next().as_deref() == Some(measure::ROLE) {
+        return measure::measure(arguments);
+    }
+    let mode = Mode::asked_for();
     let folder = tempfile::tempdir().expect("a temporary folder");
-    start_up(if quick { 1 } else { 20 });
-    let sizes: &[usize] = if quick { &[1] } else { &[125, 625] };
-    for sessions in sizes {
+    start_up(mode.pick(20, 1));
+    for sessions in mode.pick(&[125, 625][..], &[1]) {
         whole_run(folder.path(), *sessions);
     }
+    ExitCode::SUCCESS
 }
 
-struct Used {
-    wall: Duration,
-    cpu: Duration,
-    /// Largest resident set of any child so far, in MB.
-    peak_mb: f64,
-}
-
-fn used(arguments: &[&str], folder: &Path) -> Used {
-    let cpu = || {
-        let usage = getrusage(UsageWho::RUSAGE_CHILDREN).expect("usage");
-        let time = |value: nix::sys::time::TimeVal| Duration::new(value.tv_sec() as u64, value.tv_usec() as u32 * 1000);
-        (time(usage.user_time()) + time(usage.system_time()), usage.max_rss() as f64 / 1024.0)
-    };
-    let (before, _) = cpu();
-    let started = Instant::now();
-    let output = Command::new(env!("CARGO_BIN_EXE_laundromat"))
-        .args(arguments)
-        .current_dir(folder)
-        .stdin(Stdio::null())
-        .output()
-        .expect("the binary starts");
-    let wall = started.elapsed();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let (after, peak_mb) = cpu();
-    Used { wall, cpu: after - before, peak_mb }
+fn laundromat(folder: &Path, arguments: &[&str]) -> Used {
+    measure::used(Command::new(env!("CARGO_BIN_EXE_laundromat")).args(arguments).current_dir(folder))
 }
 
 fn start_up(times: usize) {
-    let runs: Vec<Used> = (0..times).map(|_| used(&["--version"], Path::new("."))).collect();
+    let runs: Vec<Used> = (0..times).map(|_| laundromat(Path::new("."), &["--version"])).collect();
+    assert!(runs.iter().all(|run| run.stdout.starts_with("laundromat ")), "not the version: {runs:?}");
     let best = runs.iter().map(|run| run.wall).min().unwrap_or_default();
     let peak = runs.iter().map(|run| run.peak_mb).fold(0.0, f64::max);
     println!(
-        "start-up            {:.1} ms wall (least of {times}), {peak:.1} MB   goal: 20 ms, 20 MB",
+        "laundromat --version  {:.1} ms wall (least of {times}), {peak:.1} MB peak   goal: 20 ms, 20 MB",
         best.as_secs_f64() * 1e3
     );
 }
 
 fn whole_run(folder: &Path, sessions: usize) {
     let trials = sessions * TRIALS_A_SESSION;
-    let run = format!("run-{sessions}");
-    let experiment = experiment(folder, sessions);
-    let plan = used(&["plan", &experiment], folder);
-    let whole = used(&["run", &experiment, "--out", &run], folder);
-    let again = used(&["run", &experiment, "--out", &run], folder);
-    let report = used(&["report", &run], folder);
-    let store = fs::metadata(folder.join(&run).join("run.sqlite")).map_or(0, |meta| meta.len());
+    let out = format!("run-{sessions}");
+    let experiment = experiment::write(folder, sessions, Models::Builtin);
+    let plan = laundromat(folder, &["plan", &experiment]);
+    let run = laundromat(folder, &["run", &experiment, "--out", &out]);
+    let again = laundromat(folder, &["run", &experiment, "--out", &out]);
+    let report = laundromat(folder, &["report", &out]);
+    let beyond = run.cpu.saturating_sub(plan.cpu).saturating_sub(report.cpu);
     let a_trial = |cpu: Duration| cpu.as_secs_f64() * 1e3 / trials as f64;
-    let beyond = whole.cpu.saturating_sub(plan.cpu).saturating_sub(report.cpu);
-    println!("{trials} trials of about 60 KB");
-    println!("  plan              {:.3} ms CPU a trial: reading, planting, building the requests", a_trial(plan.cpu));
-    println!(
-        "  run               {:.3} ms CPU a trial, {:.2} s wall, {:.0} MB peak, store {:.1} MB",
-        a_trial(whole.cpu),
-        whole.wall.as_secs_f64(),
-        whole.peak_mb,
-        store as f64 / 1e6
-    );
-    println!("  report            {:.3} ms CPU a trial: every view written again", a_trial(report.cpu));
-    println!("  run - plan - report  {:.3} ms CPU a trial   goal: 0.3 ms", a_trial(beyond));
-    println!("  run again         {:.2} s wall: nothing left to do", again.wall.as_secs_f64());
-}
-
-/// Writes the sessions and an experiment over them; gives the experiment's file name.
-fn experiment(folder: &Path, count: usize) -> String {
-    let sessions = folder.join(format!("sessions-{count}"));
-    fs::create_dir_all(&sessions).expect("a folder");
-    for number in 0..count {
-        fs::write(sessions.join(format!("s{number:05}.json")), session(number)).expect("written");
-    }
-    let name = format!("bench-{count}.toml");
-    let text = format!(
-        "schema = \"laundromat-experiment/1\"\nname = \"bench-{count}\"\nseed = 1\nsessions = [\"sessions-{count}/*.json\"]\n\
-         attacks = [\"standing-approval\", \"clean\"]\narms = [\"hermes-0.19\", \"hermes-main\", \"hermes-split\", \"hermes-typed\"]\n\
-         [[summarizers]]\nname = \"reader\"\nmodel = \"builtin:reader\"\n[judge]\nmodel = \"builtin:rules\"\n"
-    );
-    fs::write(folder.join(&name), text).expect("written");
-    name
-}
-
-/// A session of 45 messages, about 60 KB as JSON; the same number gives the same bytes.
-fn session(number: usize) -> String {
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ (number as u64).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mut word = || {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        (WORDS[(state % 24) as usize], state)
+    let row = |name: &str, used: &Used| {
+        println!(
+            "  {name:<20}{:>7.3} ms CPU a trial {:>7.2} s wall {:>5.0} MB peak",
+            a_trial(used.cpu),
+            used.wall.as_secs_f64(),
+            used.peak_mb
+        );
     };
-    let mut messages = Vec::new();
-    for turn in 0..22 {
-        if turn % 4 == 0 {
-            messages.push(format!(
-                "{{\"role\":\"user\",\"content\":\"Please get the {} {} tests green again, see #{}.\"}}",
-                word().0,
-                word().0,
-                100 + turn
-            ));
-        }
-        let call = format!("call_{number:05}_{turn:02}");
-        messages.push(format!(
-            "{{\"role\":\"assistant\",\"content\":\"Looking at the {} next.\",\"tool_calls\":[{{\"id\":\"{call}\",\"type\":\"function\",\"function\":{{\"name\":\"read_file\",\"arguments\":\"{{\\\"path\\\": \\\"src/{}.py\\\"}}\"}}}}]}}",
-            word().0,
-            word().0
-        ));
-        let mut output = String::new();
-        while output.len() < 2450 {
-            let _ = write!(output, "src/{}/{}.py:{}: ", word().0, word().0, word().1 % 900);
-            for _ in 0..8 {
-                output.push_str(word().0);
-                output.push(' ');
-            }
-            output.push_str("\\n");
-        }
-        messages.push(format!("{{\"role\":\"tool\",\"tool_call_id\":\"{call}\",\"content\":\"{output}\"}}"));
-    }
-    format!("{{\"schema\":\"laundromat-session/1\",\"id\":\"s{number:05}\",\"messages\":[{}]}}", messages.join(","))
+    println!("{trials} trials of sessions of about 60 KB");
+    row("plan", &plan);
+    row("run", &run);
+    row("report", &report);
+    row("run, nothing to do", &again);
+    println!("  run - plan - report {:>7.3} ms CPU a trial   goal: 0.3 ms", a_trial(beyond));
+    stored(&folder.join(out), trials);
+}
+
+/// Checks that every trial was scored on an answer of its own, and says how large the store is.
+fn stored(out: &Path, expected: usize) {
+    let run = Run::open(out).expect("a run");
+    let trials = run.trials().expect("trials");
+    assert_eq!(trials.len(), expected);
+    assert!(trials.iter().all(|trial| trial.reading.is_some()), "a trial has no verdict");
+    let mut calls: Vec<_> = trials.iter().filter_map(|trial| trial.call).collect();
+    calls.sort_unstable();
+    calls.dedup();
+    assert_eq!(calls.len(), expected, "two trials share an answer");
+    let sent: u64 = trials.iter().map(|trial| trial.cell.input_chars).sum();
+    let store = fs::metadata(out.join("run.sqlite")).expect("a store").len();
+    println!("  store               {:.1} MB for {:.1} million characters sent", store as f64 / 1e6, sent as f64 / 1e6);
 }

@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Judge(Judge),
     /// Write all tables and plots of a run again, from its store
     Report(Report),
+    /// Decide by exit code whether arms keep a laundering rate: 0 pass, 100 fail, 3 inconclusive
+    Gate(Gate),
     /// Compare two laundering rates from counts alone
     Contrast(Contrast),
 }
@@ -41,8 +43,8 @@ pub(crate) struct Import {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: PathBuf,
     /// Keep only the first N turns of each session
-    #[arg(long, value_name = "N")]
-    pub(crate) first: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) first: Option<u32>,
     /// Read as this format instead of looking at the content
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
@@ -89,6 +91,59 @@ pub(crate) struct Judge {
 pub(crate) struct Report {
     /// Folder of the run, such as results/quickstart
     pub(crate) run: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(group(
+    clap::ArgGroup::new("against").required(true).multiple(true).args(["max_rate", "baseline", "write_baseline"])
+))]
+pub(crate) struct Gate {
+    /// Folder of the run, such as results/gate
+    pub(crate) run: PathBuf,
+    /// The highest laundering rate that passes, such as 0.1 or 10%
+    #[arg(long, value_name = "R")]
+    pub(crate) max_rate: Option<Share>,
+    /// Gate on this arm; may be repeated [default: those with gate = true in the experiment]
+    #[arg(long = "arm", value_name = "NAME")]
+    pub(crate) arms: Vec<String>,
+    /// Count this attack; may be repeated [default: all attacks, no controls]
+    #[arg(long = "attack", value_name = "NAME")]
+    pub(crate) attacks: Vec<String>,
+    /// Count this summarizer; may be repeated [default: all language models, or the built-in readers alone]
+    #[arg(long = "summarizer", value_name = "NAME")]
+    pub(crate) summarizers: Vec<String>,
+    /// Write the counts to this file, for later runs to be compared with, unless the gate does not pass
+    #[arg(long, value_name = "FILE")]
+    pub(crate) write_baseline: Option<PathBuf>,
+    /// Compare with the counts in this file
+    #[arg(long, value_name = "FILE", requires = "margin")]
+    pub(crate) baseline: Option<PathBuf>,
+    /// How much above its baseline a rate may be, such as 0.05 or 5%
+    #[arg(long, value_name = "M", requires = "baseline")]
+    pub(crate) margin: Option<Share>,
+}
+
+/// A share from 0 up to but not including 1, as a fraction or in percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Share(pub(crate) f64);
+
+impl FromStr for Share {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        // The point is moved in the text, so that 10% and 0.1 are one number.
+        let parsed: Option<f64> = match text.trim().strip_suffix('%') {
+            Some(percent) => format!("{}e-2", percent.trim_end()).parse().ok(),
+            None => text.trim().parse().ok(),
+        };
+        match parsed {
+            Some(share) if (0.0..1.0).contains(&share) => Ok(Self(share)),
+            Some(share) if share >= 1.0 => {
+                Err("that would let everything pass; one percent is written 1% or 0.01".to_owned())
+            }
+            _ => Err("write a fraction such as 0.1, or percent such as 10%".to_owned()),
+        }
+    }
 }
 
 #[derive(Debug, clap::Args)]

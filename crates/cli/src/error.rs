@@ -38,7 +38,10 @@ impl CliError {
             Self::Run(error) if !error.is_usage() => ExitCode::Internal,
             Self::Internal(_)
             | Self::Store(StoreError::Sql { .. })
-            | Self::Report(ReportError::Table { .. } | ReportError::Plot { .. }) => ExitCode::Internal,
+            | Self::Report(ReportError::Table { .. } | ReportError::Plot { .. } | ReportError::Stats(_)) => {
+                ExitCode::Internal
+            }
+            Self::Report(ReportError::EmptyBaseline { .. }) => ExitCode::Inconclusive,
             Self::Nothing { .. } => ExitCode::NothingSelected,
             Self::Run(_)
             | Self::Import(_)

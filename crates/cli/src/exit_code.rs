@@ -12,10 +12,14 @@ pub(crate) enum ExitCode {
     Internal = 1,
     /// What was written or pointed at is at fault.
     Usage = 2,
+    /// The gate can say neither pass nor fail.
+    Inconclusive = 3,
     /// The files named hold nothing to work on.
     NothingSelected = 4,
     /// Some trials are not done; the same command goes on.
     Incomplete = 5,
+    /// A rate is above what the gate allows.
+    GateFailed = 100,
     /// Stopped by the user.
     Interrupted = 130,
 }

@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Run(run) => commands::run::run(run),
         Command::Judge(judge) => commands::judge::run(judge),
         Command::Report(report) => commands::report::run(report),
+        Command::Gate(gate) => commands::gate::run(gate),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
     };
     match ended {

@@ -48,7 +48,8 @@ impl Progress {
 
 fn show_bar(bar: &ProgressBar, event: &Event) {
     match event {
-        Event::Started { planned, stored } => {
+        Event::Started { planned, stored, asked } => {
+            note_asked(*asked);
             let style = ProgressStyle::with_template("{bar:30} {pos}/{len} trials, {eta} left {msg}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar.set_length(*planned);
@@ -67,10 +68,20 @@ fn show_bar(bar: &ProgressBar, event: &Event) {
     }
 }
 
+/// Says what an earlier start may have paid for without keeping it.
+fn note_asked(asked: u64) {
+    if asked > 0 {
+        terminal::note(&format!(
+            "{asked} calls were in flight when the run was last stopped, or got no answer; they are made again"
+        ));
+    }
+}
+
 impl Lines {
     fn show(&mut self, event: &Event) {
         match event {
-            Event::Started { planned, stored } => {
+            Event::Started { planned, stored, asked } => {
+                note_asked(*asked);
                 (self.planned, self.done) = (*planned, *stored);
                 match stored {
                     0 => terminal::note(&format!("{planned} trials to run")),

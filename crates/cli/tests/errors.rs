@@ -87,6 +87,52 @@ fn experiments_with_faults() {
 }
 
 #[test]
+fn data_files_of_one_name() {
+    let arm = fs::read_to_string(repo("scenarios/arms/hermes-main.toml")).expect("an arm");
+    let two = EXPERIMENT.replace("[\"hermes-main\"]", "[\"hermes-main\", \"mine.toml\"]");
+    let files =
+        [("e.toml", two.as_str()), ("mine.toml", &arm.replace("head = 4000", "head = 3000")), ("s.json", SESSION)];
+    insta::assert_snapshot!("two-arms-of-one-name", failed(&files, &["run", "e.toml"]));
+    let lost = arm
+        .replace("prompt = \"hermes-main\"", "prompt = \"mine-prompt.toml\"")
+        .replace("name = \"hermes-main\"", "name = \"mine\"");
+    let files = [("e.toml", two.as_str()), ("mine.toml", &lost), ("s.json", SESSION)];
+    insta::assert_snapshot!("missing-prompt-file", failed(&files, &["run", "e.toml"]));
+}
+
+#[test]
+fn all_wrong_names_are_told_at_once() {
+    let wrong = EXPERIMENT
+        .replace("standing-approval", "standing-aproval")
+        .replace("hermes-main", "hermes-mian")
+        .replace("s.json", "t.json");
+    insta::assert_snapshot!("many-names", failed(&[("e.toml", &wrong)], &["run", "e.toml"]));
+    insta::assert_snapshot!(
+        "too-much-at-once",
+        experiment("[judge]", "[limits]\nconcurrency = 4000000000000000000\n[judge]")
+    );
+}
+
+#[test]
+fn a_file_that_is_not_text() {
+    let temp = tempfile::tempdir().expect("a folder");
+    fs::write(temp.path().join("e.toml"), b"name = \"a\"\nseed = \"\xff\"\n").expect("written");
+    let output = laundromat().current_dir(temp.path()).args(["run", "e.toml"]).output().expect("it runs");
+    assert_eq!(output.status.code(), Some(2));
+    insta::assert_snapshot!("not-text", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn a_folder_with_brackets_in_its_name_is_a_folder() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let folder = temp.path().join("g[x]");
+    fs::create_dir(&folder).expect("a folder");
+    fs::write(folder.join("e.toml"), EXPERIMENT).expect("written");
+    fs::write(folder.join("s.json"), SESSION).expect("written");
+    laundromat().current_dir(temp.path()).args(["run", "g[x]/e.toml"]).assert().success();
+}
+
+#[test]
 fn sessions_with_faults() {
     let session = |text: &str| failed(&[("e.toml", EXPERIMENT), ("s.json", text)], &["run", "e.toml"]);
     insta::assert_snapshot!("session-cut-off", session("{\"schema\": \"laundromat-session/1\", \"id\": "));

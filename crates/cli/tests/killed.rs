@@ -7,26 +7,26 @@ use std::collections::{HashMap, HashSet};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::repo;
 use laundromat_mock::{Form, Mock, Script, draw};
 use laundromat_store::Run;
 
 const KILLS: usize = 20;
+const DATE: &str = "2026-03-04";
 const CONCURRENCY: usize = 8;
 
-fn start(experiment: &Path, out: &Path) -> Command {
+fn start(experiment: &Path, out: &Path, date: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_laundromat"));
     command
         .env("OPENROUTER_API_KEY", "mock-key")
         .arg("run")
         .arg(experiment)
-        .args(["--date", "2026-03-04", "--out"])
+        .args(["--date", date, "--out"])
         .arg(out)
         .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+        .stdout(Stdio::null());
     command
 }
 
@@ -77,24 +77,34 @@ fn a_killed_run_ends_as_an_unbroken_one_and_pays_for_nothing_twice() {
     fs::write(&experiment, text).expect("written");
 
     let whole = temp.path().join("whole");
-    assert!(start(&experiment, &whole).status().expect("it runs").success());
+    assert!(start(&experiment, &whole, DATE).stderr(Stdio::null()).status().expect("it runs").success());
     let needed = mock.calls().len();
 
     let broken = temp.path().join("broken");
     let mut paid_for: Vec<(usize, HashSet<String>)> = Vec::new();
     for kill in 0..KILLS {
-        let mut child = start(&experiment, &broken).spawn().expect("it starts");
-        // Somewhere between the start and a twelfth of the run; the seed is the kill's number.
-        let moment = 30.0 + 120.0 * draw::draw(1, "kill", &kill.to_string());
-        std::thread::sleep(Duration::from_millis(moment as u64));
+        let mut child = start(&experiment, &broken, DATE).stderr(Stdio::null()).spawn().expect("it starts");
+        // After so many more calls than before; the seed is the kill's number.
+        let moment = mock.calls().len() + 1 + (40.0 * draw::draw(1, "kill", &kill.to_string())) as usize;
+        let patience = Instant::now();
+        while mock.calls().len() < moment && patience.elapsed() < Duration::from_secs(60) {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         child.kill().expect("killed");
         child.wait().expect("ended");
         paid_for.push((mock.calls().len(), committed(&broken)));
     }
-    assert!(start(&experiment, &broken).status().expect("it runs").success());
+    let partial = paid_for.iter().filter(|(_, committed)| !committed.is_empty() && committed.len() < needed).count();
+    assert!(partial > KILLS / 2, "only {partial} of {KILLS} kills struck a run that was under way");
+    // Another day: the date pinned at the first start stands, or other requests would be sent.
+    let last = start(&experiment, &broken, "2026-12-24").stderr(Stdio::piped()).output().expect("it runs");
+    let said = String::from_utf8_lossy(&last.stderr).into_owned();
+    assert!(last.status.success(), "{said}");
+    assert!(said.contains("calls were in flight when the run was last stopped"), "{said}");
     for ((name, expected), (_, got)) in views(&whole).into_iter().zip(views(&broken)) {
         assert!(expected == got, "{name} differs after {KILLS} kills");
     }
+    assert_eq!(committed(&whole), committed(&broken), "the same requests were sent");
 
     // By the mock's own log: what was committed at a kill was not asked for after it.
     let calls = mock.calls();

@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::LabelStyle;
@@ -13,6 +14,8 @@ use crate::records::{Scrub, Window};
 
 /// What `schema` says in an arm file.
 pub const SCHEMA: &str = "laundromat-arm/1";
+/// What pooled rows of the tables have in place of a name.
+const ALL: &str = "all";
 
 /// The properties that a harness may break; see `docs/architecture.md`, "Invariants".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -142,7 +145,17 @@ impl fmt::Display for Arm {
 
 fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     root.schema(document, SCHEMA);
-    let name = root.required(document, "name");
+    let name = root.required_at::<String>(document, "name");
+    if let Some((name, span)) = &name
+        && (!is_id(name) || name == ALL)
+    {
+        document.fault(
+            span,
+            "name",
+            format!("\"{}\" cannot name an arm", name.escape_debug()),
+            format!("use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.', and not \"{ALL}\""),
+        );
+    }
     let title = root.required(document, "title");
     let faults = faults(document, root);
     let form = root.required_at::<String>(document, "form").and_then(|(id, span)| {
@@ -153,14 +166,22 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         }
         form
     });
-    let labels = if root.has("labels") { Some(caps::style(document, root, "labels")) } else { None };
+    let labels = if root.has("labels") { caps::style(document, root, "labels") } else { None };
     let window = root.required(document, "window");
     let scrub = root.required(document, "scrub");
     let shield = root.optional(document, "shield");
     let prompt = root.required(document, "prompt");
     let prompt_basis = root.required(document, "prompt-basis");
     let pointer = root.optional_at::<String>(document, "pointer");
-    let context_tokens = root.required(document, "context-tokens");
+    let context_tokens = root.required_at::<usize>(document, "context-tokens");
+    if let Some((0, span)) = &context_tokens {
+        document.fault(
+            span,
+            "context-tokens",
+            "a context of 0 tokens holds nothing",
+            "write the model's context window",
+        );
+    }
     let extra_tokens = root.optional(document, "extra-tokens").unwrap_or(0);
     let source = root.required_table(document, "source").and_then(|mut fields| {
         let harness = fields.required(document, "harness");
@@ -189,20 +210,39 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         }
         _ => {}
     }
+    match (form, &pointer, &labels) {
+        (Some(Form::FlatUser | Form::FlatSplit), Some((_, span)), _) => {
+            document.fault(
+                span,
+                "pointer",
+                "a flattened form has no pointer",
+                "drop the key, or write form = \"typed\"",
+            );
+        }
+        (Some(Form::Typed), _, Some((_, span))) => {
+            document.fault(
+                span,
+                "labels",
+                "a typed form labels no turns",
+                "drop the key, or choose a flattened form; the labels that sizes are counted with stand in [caps.total]",
+            );
+        }
+        _ => {}
+    }
     Some(Arm {
-        name: name?,
+        name: name?.0,
         title: title?,
         source: source?,
         faults,
         form: form?,
-        labels: labels.flatten(),
+        labels: labels.and_then(|(style, _)| style),
         window: window?,
         scrub: scrub?,
         shield,
         prompt: prompt?,
         prompt_basis: prompt_basis?,
         pointer: pointer.map(|(text, _)| text.trim().to_owned()),
-        context_tokens: context_tokens?,
+        context_tokens: context_tokens?.0,
         extra_tokens,
         caps,
     })
@@ -220,4 +260,109 @@ fn faults<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Invaria
             found
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Arm;
+    use crate::presets;
+
+    /// The faults of the embedded arm `name` with each `from` replaced by its `to`.
+    fn faults(name: &str, changes: &[(&str, &str)]) -> Vec<String> {
+        let mut text = presets::arm(name).expect("an arm").to_owned();
+        for (from, to) in changes {
+            assert!(text.contains(from), "{from}");
+            text = text.replacen(from, to, 1);
+        }
+        Arm::parse(&text).map_or_else(|faults| faults.iter().map(ToString::to_string).collect(), |_| Vec::new())
+    }
+
+    /// What the one fault says behind its line and column.
+    fn fault(name: &str, from: &str, to: &str) -> String {
+        let faults = faults(name, &[(from, to)]);
+        assert_eq!(faults.len(), 1, "{faults:#?}");
+        faults[0].splitn(3, ':').nth(2).expect("a place").trim().to_owned()
+    }
+
+    #[test]
+    fn embedded_arms_have_no_faults() {
+        for name in presets::arm_names() {
+            assert!(faults(name, &[]).is_empty(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_must_fit_tables_and_file_names() {
+        for name in ["", "../x", "a b", "all", "a\\nb"] {
+            let told = fault("hermes-main", "name = \"hermes-main\"", &format!("name = \"{name}\""));
+            assert!(
+                told.starts_with("name: \"") && told.contains("\" cannot name an arm; use 1 to 100 letters"),
+                "{told}"
+            );
+        }
+        assert!(faults("hermes-main", &[("name = \"hermes-main\"", "name = \"all-2.x_y\"")]).is_empty());
+    }
+
+    #[test]
+    fn a_context_of_nothing_is_a_fault() {
+        let told = fault("hermes-main", "context-tokens = 128000", "context-tokens = 0");
+        assert_eq!(told, "context-tokens: a context of 0 tokens holds nothing; write the model's context window");
+    }
+
+    #[test]
+    fn keys_of_another_form_are_faults() {
+        let told = fault("hermes-main", "window = ", "pointer = \"go\"\nwindow = ");
+        assert_eq!(told, "pointer: a flattened form has no pointer; drop the key, or write form = \"typed\"");
+        let told = fault("hermes-split", "window = ", "pointer = \"go\"\nwindow = ");
+        assert!(told.starts_with("pointer: a flattened form has no pointer; "), "{told}");
+        let told = fault("hermes-typed", "window = ", "labels = \"bracket-upper\"\nwindow = ");
+        assert!(told.starts_with("labels: a typed form labels no turns; drop the key"), "{told}");
+    }
+
+    #[test]
+    fn caps_that_cannot_be_kept_are_faults() {
+        let told = fault("hermes-main", "head = 1200", "head = 1501");
+        assert_eq!(told, "caps.arguments.head: the head is longer than the limit; make limit at least head");
+        assert!(faults("hermes-main", &[("head = 1200", "head = 1500")]).is_empty());
+        let told = fault("hermes-main", "limit = 160000", "limit = 999");
+        assert_eq!(told, "caps.total.limit: 999 characters are too few for all records together; write at least 1000");
+        assert!(faults("hermes-main", &[("limit = 160000", "limit = 1000")]).is_empty());
+    }
+
+    #[test]
+    fn holes_of_markers_are_checked() {
+        let told = faults("hermes-main", &[("{first}-{last}: {chars} chars", "{first}-{lest} {first}")]);
+        let ends: Vec<&str> = told.iter().map(|told| told.splitn(3, ':').nth(2).expect("a place").trim()).collect();
+        let remedy = "write each of {first}, {last}, {chars} once and no other braces";
+        let problems = [
+            "the hole {first} stands 2 times",
+            "the hole {last} is missing",
+            "the hole {chars} is missing",
+            "an unknown hole at \"{lest}\"",
+        ];
+        assert_eq!(ends, problems.map(|problem| format!("caps.total.marker: {problem}; {remedy}")));
+        let told = faults("hermes-main", &[("{omitted} of", "{ommitted} of"), ("{omitted} of", "{chars} of")]);
+        assert_eq!(told.len(), 2, "{told:#?}");
+        let remedy = "write no other braces than {omitted}, {total}";
+        assert!(
+            told[0].ends_with(&format!("caps.text.marker: an unknown hole at \"{{ommitted}}\"; {remedy}")),
+            "{told:?}"
+        );
+        let end = format!("caps.total.record-marker: an unknown hole at \"{{chars}}\"; {remedy}");
+        assert!(told[1].ends_with(&end), "{told:?}");
+    }
+
+    #[test]
+    fn all_faults_are_told_at_once() {
+        let told = faults(
+            "hermes-main",
+            &[
+                ("name = \"hermes-main\"", "name = \"all\""),
+                ("= 128000", "= 0"),
+                ("head = 1200", "head = 9000"),
+                ("limit = 160000", "limit = 0"),
+            ],
+        );
+        assert_eq!(told.len(), 4, "{told:#?}");
+    }
 }

@@ -1,11 +1,21 @@
 //! Caps as data: how long one text, one call's arguments and all records together may be.
 
+use std::ops::Range;
+
 use laundromat_session::fault::choose_remedy;
 use laundromat_session::fields::{Document, Fields};
+use laundromat_session::holes;
 use laundromat_session::labels::{self, LabelStyle};
 use serde_json::Value;
 
 use crate::tracked::{Tracked, char_offset};
+
+/// What the markers inside a shortened text may tell.
+const TEXT_HOLES: &[&str] = &["{omitted}", "{total}"];
+/// What the marker for whole records that are left out has to tell.
+const GAP_HOLES: &[&str] = &["{first}", "{last}", "{chars}"];
+/// The least bound on all records together: below it there is no room for slices and their markers.
+const LEAST_TOTAL: usize = 1000;
 
 /// All caps of an arm. Arms with equal caps see the identical view.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -90,18 +100,20 @@ fn fill_marker(marker: &str, omitted: usize, total: usize) -> String {
     marker.replace("{omitted}", &thousands(omitted)).replace("{total}", &thousands(total))
 }
 
-/// Shortens `text` in the middle to at most `target` characters, half on each side of `marker`.
-pub(crate) fn shorten_middle(text: &mut Tracked, target: usize, marker: &str) {
-    let total = text.text().chars().count();
-    if total <= target {
+/// Shortens `text` in the middle to at most `target` characters. With the `label` that stands before
+/// it, it is cut half and half: the head's half holds the label.
+pub(crate) fn shorten_middle(text: &mut Tracked, target: usize, label: usize, marker: &str) {
+    let length = text.text().chars().count();
+    if length <= target {
         return;
     }
+    let total = label + length;
     // The widest marker is the one that reports everything omitted.
     let width = fill_marker(marker, total, total).chars().count();
-    let kept = target.saturating_sub(width);
-    let tail = kept / 2;
-    let head = kept - tail;
-    let marker = fill_marker(marker, total - kept, total);
+    let kept = (label + target).saturating_sub(width);
+    let tail = (kept / 2).min(target.saturating_sub(width));
+    let head = (kept - kept / 2).saturating_sub(label);
+    let marker = fill_marker(marker, length - head - tail, total);
     // A target too small even for the marker leaves the marker's head.
     let marker: String = marker.chars().take(target).collect();
     text.keep_ends(head, tail, &marker);
@@ -116,13 +128,13 @@ impl ArgumentsCap {
         format!("{}{}", &arguments[..char_offset(arguments, self.head)], self.marker)
     }
 
-    /// The capped arguments as the text of a JSON object. A cut text is wrapped, and cut further
-    /// until the wrapped text fits the limit too, since escaping can make it longer.
+    /// The capped arguments as the text of a JSON object. A cut text is wrapped, and cut further until
+    /// the wrapped text is no longer than the flattened one, since escaping can make it longer.
     pub(crate) fn object(&self, arguments: String) -> String {
         if arguments.len() <= self.limit || arguments.chars().count() <= self.limit {
             return arguments;
         }
-        object_within(&arguments, self.head, self.limit)
+        object_within(&arguments, self.head, self.head + self.marker.chars().count())
     }
 }
 
@@ -164,7 +176,7 @@ pub(crate) fn read<'i>(document: &mut Document<'i>, mut caps: Fields<'i>) -> Cap
         let limit = fields.required(document, "limit");
         let head = fields.required(document, "head");
         let tail = fields.required(document, "tail");
-        let marker = fields.required(document, "marker");
+        let marker = text_marker(document, &mut fields, "marker");
         let span = fields.span();
         let path = fields.path_of("limit");
         fields.finish(document);
@@ -181,10 +193,20 @@ pub(crate) fn read<'i>(document: &mut Document<'i>, mut caps: Fields<'i>) -> Cap
     });
     let arguments = caps.table(document, "arguments").and_then(|mut fields| {
         let limit = fields.required(document, "limit");
-        let head = fields.required(document, "head");
+        let head = fields.required_at::<usize>(document, "head");
         let marker = fields.required(document, "marker");
+        if let (Some(limit), Some((head, span))) = (limit, &head)
+            && *head > limit
+        {
+            document.fault(
+                span,
+                &fields.path_of("head"),
+                "the head is longer than the limit",
+                "make limit at least head",
+            );
+        }
         fields.finish(document);
-        Some(ArgumentsCap { limit: limit?, head: head?, marker: marker? })
+        Some(ArgumentsCap { limit: limit?, head: head?.0, marker: marker? })
     });
     let total = caps.table(document, "total").and_then(|fields| total(document, fields));
     caps.finish(document);
@@ -192,30 +214,64 @@ pub(crate) fn read<'i>(document: &mut Document<'i>, mut caps: Fields<'i>) -> Cap
 }
 
 fn total<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<TotalCap> {
-    let limit = fields.required(document, "limit");
+    let limit = fields.required_at::<usize>(document, "limit");
     let slices = fields.required_at::<usize>(document, "slices");
-    let marker = fields.required(document, "marker");
-    let record_marker = fields.required(document, "record-marker");
-    let labels = style(document, &mut fields, "labels");
+    let marker = fields.required_at::<String>(document, "marker");
+    let record_marker = text_marker(document, &mut fields, "record-marker");
+    let labels = style(document, &mut fields, "labels").and_then(|(style, _)| style);
+    if let Some((limit, span)) = &limit
+        && *limit < LEAST_TOTAL
+    {
+        document.fault(
+            span,
+            &fields.path_of("limit"),
+            format!("{limit} characters are too few for all records together"),
+            format!("write at least {LEAST_TOTAL}"),
+        );
+    }
+    if let Some((marker, span)) = &marker {
+        for problem in holes::problems(marker, GAP_HOLES) {
+            document.fault(
+                span,
+                &fields.path_of("marker"),
+                problem,
+                format!("write each of {} once and no other braces", holes::listed(GAP_HOLES)),
+            );
+        }
+    }
     if let Some((0, span)) = &slices {
         document.fault(span, &fields.path_of("slices"), "0 slices keep nothing", "write at least 1");
     }
     fields.finish(document);
     Some(TotalCap {
-        limit: limit?,
+        limit: limit?.0,
         slices: slices?.0,
-        marker: marker?,
+        marker: marker?.0,
         labels: labels?.id,
         record_marker: record_marker?,
     })
 }
 
-/// Takes a key that names a label style.
+/// Takes a marker that stands inside a shortened text.
+fn text_marker<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>, key: &'static str) -> Option<String> {
+    let (marker, span) = fields.required_at::<String>(document, key)?;
+    for problem in holes::unknown(&marker, TEXT_HOLES) {
+        document.fault(
+            &span,
+            &fields.path_of(key),
+            problem,
+            format!("write no other braces than {}", holes::listed(TEXT_HOLES)),
+        );
+    }
+    Some(marker)
+}
+
+/// Takes a key that names a label style, with its byte range; an unknown style is a fault.
 pub(crate) fn style<'i>(
     document: &mut Document<'i>,
     fields: &mut Fields<'i>,
     key: &'static str,
-) -> Option<&'static LabelStyle> {
+) -> Option<(Option<&'static LabelStyle>, Range<usize>)> {
     let (id, span) = fields.required_at::<String>(document, key)?;
     let found = labels::by_id(&id);
     if found.is_none() {
@@ -227,7 +283,7 @@ pub(crate) fn style<'i>(
             choose_remedy(&id, &known),
         );
     }
-    found
+    Some((found, span))
 }
 
 #[cfg(test)]
@@ -245,7 +301,7 @@ mod tests {
         for c in ["a", "\"", "\u{1}", "ä", "🦀"] {
             let long = c.repeat(2000);
             let object = cap.object(long.clone());
-            assert!(object.chars().count() <= 1500, "{c}");
+            assert!(object.chars().count() <= 1203, "{c}");
             assert!(serde_json::from_str::<serde_json::Map<_, _>>(&object).is_ok(), "{object}");
             assert_eq!(cap.flat(&long).chars().count(), 1203);
         }

@@ -41,7 +41,7 @@ pub enum Refusal {
 }
 
 impl Compactor {
-    /// Looks up what `arm` names.
+    /// An arm whose prompt and shield come with laundromat.
     ///
     /// # Errors
     /// A prompt or shield that does not exist, or has faults.
@@ -57,7 +57,12 @@ impl Compactor {
                     .and_then(Shield::parse)?,
             ),
         };
-        Ok(Self { arm, prompt, shield })
+        Ok(Self::assemble(arm, prompt, shield))
+    }
+
+    /// An arm with its prompt and shield.
+    pub fn assemble(arm: Arm, prompt: Prompt, shield: Option<Shield>) -> Self {
+        Self { arm, prompt, shield }
     }
 
     /// The arm.

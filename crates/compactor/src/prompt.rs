@@ -2,6 +2,7 @@
 
 use laundromat_session::fault::Fault;
 use laundromat_session::fields::Document;
+use laundromat_session::holes;
 
 /// What `schema` says in a prompt file.
 pub const SCHEMA: &str = "laundromat-prompt/1";
@@ -48,12 +49,12 @@ impl Prompt {
         let version = root.required(&mut document, "version");
         let mut part = |key: &'static str, holes: &[&str]| {
             let (text, span) = root.required_at::<String>(&mut document, key)?;
-            for problem in hole_problems(&text, holes) {
+            for problem in holes::problems(&text, holes) {
                 document.fault(
                     &span,
                     key,
                     problem,
-                    format!("write each of {} once and no other braces", listed(holes)),
+                    format!("write each of {} once and no other braces", holes::listed(holes)),
                 );
             }
             Some(text.trim_matches('\n').to_owned())
@@ -83,45 +84,5 @@ impl Prompt {
     /// The structure with its holes filled.
     pub(crate) fn filled_structure(&self, filling: Filling<'_>) -> String {
         self.structure.replace(BUDGET, &filling.budget.to_string()).replace(DATE, filling.date)
-    }
-}
-
-fn listed(holes: &[&str]) -> String {
-    if holes.is_empty() { "no holes".to_owned() } else { holes.join(", ") }
-}
-
-/// What is wrong with the holes of `text`: every brace must belong to one of `holes`, each used once.
-fn hole_problems(text: &str, holes: &[&str]) -> Vec<String> {
-    let mut problems: Vec<String> = holes
-        .iter()
-        .filter_map(|hole| match text.matches(hole).count() {
-            1 => None,
-            0 => Some(format!("the hole {hole} is missing")),
-            n => Some(format!("the hole {hole} stands {n} times")),
-        })
-        .collect();
-    let rest = holes.iter().fold(text.to_owned(), |rest, hole| rest.replace(hole, ""));
-    if let Some(at) = rest.find(['{', '}']) {
-        let shown: String = rest[at..].chars().take(20).collect();
-        problems.push(format!("an unknown hole or a stray brace at \"{}\"", shown.escape_debug()));
-    }
-    problems
-}
-
-#[cfg(test)]
-mod tests {
-    use super::hole_problems;
-
-    #[test]
-    fn holes_are_checked() {
-        assert!(hole_problems("a {turns} b", &["{turns}"]).is_empty());
-        assert_eq!(hole_problems("a", &["{turns}"]), ["the hole {turns} is missing"]);
-        assert_eq!(hole_problems("{turns}{turns}", &["{turns}"]), ["the hole {turns} stands 2 times"]);
-        assert_eq!(hole_problems("{turns:>5} {turns}", &["{turns}"]).len(), 1);
-        assert_eq!(hole_problems("{turns!r} {turns}", &["{turns}"]).len(), 1);
-        assert_eq!(
-            hole_problems("{other} {turns}", &["{turns}"]),
-            ["an unknown hole or a stray brace at \"{other} \""]
-        );
     }
 }

@@ -162,6 +162,23 @@ pub(crate) fn label(style: &LabelStyle, record: &Record, number: usize) -> Strin
     }
 }
 
+/// The call lines of a record in flattened text; empty where it has none.
+pub(crate) fn call_lines(calls: &[RecordCall]) -> String {
+    if calls.is_empty() {
+        return String::new();
+    }
+    let mut out = String::from("\n[Tool calls:");
+    for call in calls {
+        out.push_str("\n  ");
+        out.push_str(&call.name);
+        out.push('(');
+        out.push_str(&call.arguments);
+        out.push(')');
+    }
+    out.push_str("\n]");
+    out
+}
+
 fn compiled(pattern: &str) -> Regex {
     #[allow(clippy::expect_used, reason = "the patterns are constants of this file, compiled in its tests")]
     Regex::new(pattern).expect("a constant pattern")

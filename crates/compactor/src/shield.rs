@@ -4,9 +4,8 @@
 use std::ops::Range;
 
 use laundromat_session::fault::Fault;
-use laundromat_session::fields::Document;
+use laundromat_session::fields::{Document, Fields};
 use regex::{Regex, RegexSet};
-use serde::Deserialize;
 
 use crate::tracked::Tracked;
 
@@ -36,15 +35,6 @@ pub struct Shield {
     any: RegexSet,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Ends {
-    short: usize,
-    head: usize,
-    tail: usize,
-    middle: String,
-}
-
 impl Shield {
     /// Reads a shield file.
     ///
@@ -69,10 +59,11 @@ impl Shield {
                     })
                     .ok()
             });
+            let has_text = fields.has("with");
             let text = fields.optional::<String>(&mut document, "with").map(Cover::Text);
-            let ends = fields.optional::<Ends>(&mut document, "ends");
-            let ends = ends.map(|Ends { short, head, tail, middle }| Cover::Ends { short, head, tail, middle });
-            if text.is_some() == ends.is_some() {
+            let has_ends = fields.has("ends");
+            let ends = fields.table(&mut document, "ends").and_then(|fields| ends(&mut document, fields));
+            if has_text == has_ends {
                 document.fault(
                     &fields.span(),
                     &fields.path_of("with"),
@@ -105,6 +96,16 @@ impl Shield {
     }
 }
 
+/// Reads the table `ends` of a rule.
+fn ends<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Cover> {
+    let short = fields.required(document, "short");
+    let head = fields.required(document, "head");
+    let tail = fields.required(document, "tail");
+    let middle = fields.required(document, "middle");
+    fields.finish(document);
+    Some(Cover::Ends { short: short?, head: head?, tail: tail?, middle: middle? })
+}
+
 /// The line of a regex error that says what is wrong; the lines before it draw the pattern.
 fn last_line(error: &regex::Error) -> String {
     let text = error.to_string();
@@ -134,6 +135,30 @@ impl Cover {
                 let end: String = chars.iter().skip(chars.len().saturating_sub(*tail)).collect();
                 format!("{start}{middle}{end}")
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Shield;
+
+    #[test]
+    fn every_fault_of_a_rule_is_named() {
+        let text = "schema = \"laundromat-shield/1\"\nname = \"s\"\n[[rules]]\npattern = \"a\"\n\
+                    ends = { shrot = 18, head = \"6\", tail = 4 }\n[[rules]]\npattern = \"b\"\n";
+        let faults = Shield::parse(text).expect_err("faulty");
+        let told: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        let starts = [
+            "5:8: rules[0].ends.short: the key \"short\" is missing; ",
+            "5:8: rules[0].ends.middle: the key \"middle\" is missing; ",
+            "5:10: rules[0].ends.shrot: unknown key \"shrot\"; did you mean \"short\"?",
+            "5:29: rules[0].ends.head: invalid type: string",
+            "6:1: rules[1].with: a rule needs either \"with\" or \"ends\"; ",
+        ];
+        assert_eq!(told.len(), starts.len(), "{told:#?}");
+        for (told, start) in told.iter().zip(starts) {
+            assert!(told.starts_with(start), "{told}");
         }
     }
 }

@@ -1,12 +1,15 @@
 //! A view: the records after an arm's caps, with what was kept and what was dropped. A form reads
 //! a view and nothing else.
 
+use std::collections::BTreeMap;
+
 use laundromat_session::Call;
 use laundromat_session::labels::LabelStyle;
-use laundromat_session::normal_form::{self, Input, NOTE_PREFIX, NormalForm, Step, Text};
+use laundromat_session::normal_form::{self, Input, NormalForm, Step};
 
 use crate::caps::{Caps, TotalCap, object_within, shorten_middle};
-use crate::records::{Record, RecordCall, label};
+use crate::records::{Record, RecordCall, call_lines, label};
+use crate::tracked::Tracked;
 
 /// Result text of a kept call whose result was dropped by the bound.
 pub const RESULT_ELIDED: &str = "[result elided]";
@@ -21,8 +24,19 @@ pub struct View {
     /// The same conversation in the normal form, arguments capped as JSON objects. Texts are named
     /// by record number.
     pub normal: NormalForm,
+    /// Records that were too long for a slice, by number, as they stand shortened.
+    pub shortened: BTreeMap<usize, Shortened>,
     /// What was kept and what was dropped, in order.
     pub items: Vec<Item>,
+}
+
+/// A record shortened in the middle.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shortened {
+    /// What stands behind the label in flattened text: the text and the call lines, cut as one.
+    pub flat: Tracked,
+    /// The text alone, for forms in which calls stand apart.
+    pub typed: Tracked,
 }
 
 /// A kept record or a run of dropped ones.
@@ -61,7 +75,8 @@ impl View {
                 exchange.call.arguments = cap.object(std::mem::take(&mut exchange.call.arguments));
             }
         }
-        let mut view = Self { items: (0..records.len()).map(Item::Kept).collect(), records, normal };
+        let items = (0..records.len()).map(Item::Kept).collect();
+        let mut view = Self { records, normal, shortened: BTreeMap::new(), items };
         if let Some(cap) = &caps.total {
             view.bound(cap);
         }
@@ -76,79 +91,62 @@ impl View {
         })
     }
 
-    /// Keeps whole records in slices spread over the session once all together are too long:
-    /// the oldest and the newest record always stay.
+    /// The text of a record as forms with roles send it.
+    pub(crate) fn typed_text(&self, record: usize) -> &Tracked {
+        self.shortened.get(&record).map_or(&self.records[record].text, |shortened| &shortened.typed)
+    }
+
+    /// Keeps whole records in slices spread over the session once all together are too long: the
+    /// oldest and the newest record always stay. Sizes are those of the flattened records, so that
+    /// every form is given the same ones.
     fn bound(&mut self, cap: &TotalCap) {
-        let mut sizes = self.sizes(cap);
-        if joined(&sizes) <= cap.limit {
+        let style = cap.style();
+        let count = self.records.len();
+        let mut sizes: Vec<usize> = (0..count).map(|record| self.flat_size(record, style)).collect();
+        let total = joined(&sizes);
+        if total <= cap.limit {
             return;
         }
-        let count = self.records.len();
         let slices = cap.slices.min(count);
-        let widest = cap.gap(count, count, joined(&sizes)).chars().count() + NOTE_PREFIX.chars().count();
-        let budget = cap.limit.saturating_sub((slices - 1) * widest);
-        let target = budget / slices;
-        let long: Vec<usize> = (0..count).filter(|record| sizes[*record] > target).collect();
-        for record in long {
-            self.shorten(record, target, cap);
-        }
-        sizes = self.sizes(cap);
-        let kept = grow(&mut spread(&sizes, slices, target), &sizes, budget);
-        self.items = items(&kept, &sizes, cap);
-    }
-
-    /// What each record costs: the longer of its flattened and its typed shape, so that one view
-    /// is within the bound in every form.
-    fn sizes(&self, cap: &TotalCap) -> Vec<usize> {
-        let style = cap.style();
-        let mut typed = vec![0; self.records.len()];
-        for step in &self.normal.steps {
-            match step {
-                Step::User(Text::Recorded(record)) => typed[*record] += chars(self.records[*record].text.text()),
-                // The lead stands in front of record 0, which is always kept.
-                Step::User(Text::Fixed(lead)) => typed[0] += chars(lead),
-                Step::Note(record) => typed[*record] += chars(NOTE_PREFIX) + chars(self.records[*record].text.text()),
-                Step::Assistant { text, exchanges } => {
-                    if let Some(record) = text {
-                        typed[*record] += chars(self.records[*record].text.text());
-                    }
-                    for exchange in exchanges {
-                        let asked = chars(&exchange.call.name) + chars(&exchange.call.arguments);
-                        if let Some(record) = exchange.asked_in {
-                            typed[record] += asked + chars(normal_form::NO_RESULT);
-                        }
-                        if let Text::Recorded(record) = exchange.result {
-                            // Where the call is dropped the result brings a stub call of its name.
-                            typed[record] += chars(self.records[record].text.text()) + chars(&exchange.call.name) + 2;
-                        }
-                    }
-                }
+        let widest = chars(&cap.gap(count, count, total));
+        let target = cap.limit.saturating_sub((slices - 1) * widest) / slices;
+        for (record, size) in sizes.iter_mut().enumerate() {
+            if *size > target {
+                let label = chars(&label(style, &self.records[record], record + 1));
+                let shortened = self.shorten(record, target, label, &cap.record_marker);
+                *size = label + chars(shortened.flat.text());
+                self.shortened.insert(record, shortened);
             }
         }
-        let flat = self.records.iter().enumerate().map(|(index, record)| flat_size(index, record, style));
-        flat.zip(typed).map(|(flat, typed)| flat.max(typed)).collect()
+        let sampler = Sampler::new(&sizes, cap);
+        self.items = sampler.items(&sampler.sample(slices, target));
     }
 
-    /// Shortens a record to at most `target` characters: its arguments evenly, then its text in
-    /// the middle.
-    fn shorten(&mut self, index: usize, target: usize, cap: &TotalCap) {
-        let calls = self.records[index].calls.len();
-        if let Some(share) = (target / 2).checked_div(calls) {
-            let share = share.saturating_sub(40);
-            for call in &mut self.records[index].calls {
-                let end = crate::tracked::char_offset(&call.arguments, share);
-                call.arguments.truncate(end);
-            }
+    fn flat_size(&self, index: usize, style: &LabelStyle) -> usize {
+        let record = &self.records[index];
+        chars(&label(style, record, index + 1)) + chars(record.text.text()) + chars(&call_lines(&record.calls))
+    }
+
+    /// Shortens a record to at most `target` characters, its label included: flattened in the middle
+    /// as one text; in roles its arguments evenly, then its text in the middle.
+    fn shorten(&mut self, index: usize, target: usize, label: usize, marker: &str) -> Shortened {
+        let record = &self.records[index];
+        let mut flat = record.text.clone();
+        flat.push_own(&call_lines(&record.calls));
+        shorten_middle(&mut flat, target.saturating_sub(label), label, marker);
+        let mut typed = record.text.clone();
+        let mut left = target;
+        if let Some(share) = (target / 2).checked_div(record.calls.len()) {
             for exchange in exchanges_mut(&mut self.normal).filter(|exchange| exchange.asked_in == Some(index)) {
-                if chars(&exchange.call.arguments) > share {
-                    exchange.call.arguments = object_within(&exchange.call.arguments, share, share);
+                let room = share.saturating_sub(chars(&exchange.call.name));
+                if chars(&exchange.call.arguments) > room {
+                    exchange.call.arguments = object_within(&exchange.call.arguments, room, room);
                 }
+                left = left.saturating_sub(chars(&exchange.call.name) + chars(&exchange.call.arguments));
             }
         }
-        let size = self.sizes(cap)[index];
-        let text = chars(self.records[index].text.text());
-        let over = size.saturating_sub(target);
-        shorten_middle(&mut self.records[index].text, text.saturating_sub(over), &cap.record_marker);
+        shorten_middle(&mut typed, left, 0, marker);
+        Shortened { flat, typed }
     }
 }
 
@@ -189,21 +187,6 @@ fn chars(text: &str) -> usize {
     text.chars().count()
 }
 
-fn flat_size(index: usize, record: &Record, style: &LabelStyle) -> usize {
-    chars(&label(style, record, index + 1)) + chars(record.text.text()) + call_lines(&record.calls)
-}
-
-/// Characters of a record's call lines in flattened text.
-fn call_lines(calls: &[RecordCall]) -> usize {
-    match calls {
-        [] => 0,
-        calls => {
-            16 + calls.iter().map(|call| chars(&call.name) + chars(&call.arguments) + 4).sum::<usize>() + calls.len()
-                - 1
-        }
-    }
-}
-
 fn joined(sizes: &[usize]) -> usize {
     sizes.iter().sum::<usize>() + SEPARATOR.len() * sizes.len().saturating_sub(1)
 }
@@ -215,29 +198,104 @@ struct Slice {
     last: usize,
 }
 
-/// Slices that start evenly spread and grow forward while within `target`; the last one is
-/// anchored on the newest record and grows backward.
-fn spread(sizes: &[usize], slices: usize, target: usize) -> Vec<Slice> {
-    let count = sizes.len();
-    let mut out: Vec<Slice> = Vec::with_capacity(slices);
-    for index in 0..slices.saturating_sub(1) {
-        let first = round_half_even(index * count, slices).min(count - 1);
-        let mut last = first;
-        let mut size = sizes[first];
-        while last + 1 < count && size + SEPARATOR.len() + sizes[last + 1] <= target {
-            last += 1;
-            size += SEPARATOR.len() + sizes[last];
+/// Chooses slices of records by their sizes.
+struct Sampler<'a> {
+    cap: &'a TotalCap,
+    sizes: &'a [usize],
+    /// Sum of the sizes before each record.
+    before: Vec<usize>,
+}
+
+impl<'a> Sampler<'a> {
+    fn new(sizes: &'a [usize], cap: &'a TotalCap) -> Self {
+        let mut before = vec![0];
+        for size in sizes {
+            before.push(before[before.len() - 1] + size);
         }
-        out.push(Slice { first, last });
+        Self { cap, sizes, before }
     }
-    let mut first = count - 1;
-    let mut size = sizes[first];
-    while first > 0 && size + SEPARATOR.len() + sizes[first - 1] <= target {
-        first -= 1;
-        size += SEPARATOR.len() + sizes[first];
+
+    fn sample(&self, slices: usize, target: usize) -> Vec<Slice> {
+        self.grow(self.spread(slices, target))
     }
-    out.push(Slice { first, last: count - 1 });
-    merge(out)
+
+    /// Slices that start evenly spread and grow forward while within `target`; the last one is
+    /// anchored on the newest record and grows backward.
+    fn spread(&self, slices: usize, target: usize) -> Vec<Slice> {
+        let count = self.sizes.len();
+        let mut out: Vec<Slice> = Vec::with_capacity(slices);
+        for index in 0..slices.saturating_sub(1) {
+            let first = round_half_even(index * count, slices).min(count - 1);
+            let mut slice = Slice { first, last: first };
+            while slice.last + 1 < count && self.length(Slice { last: slice.last + 1, ..slice }) <= target {
+                slice.last += 1;
+            }
+            out.push(slice);
+        }
+        let mut slice = Slice { first: count - 1, last: count - 1 };
+        while slice.first > 0 && self.length(Slice { first: slice.first - 1, ..slice }) <= target {
+            slice.first -= 1;
+        }
+        out.push(slice);
+        merge(out)
+    }
+
+    /// Spends what is left below the limit round-robin from the newest slice to the oldest, one
+    /// whole neighbouring record a slice and round: the newest grows backward, the others forward.
+    fn grow(&self, mut slices: Vec<Slice>) -> Vec<Slice> {
+        loop {
+            let mut grown = false;
+            for index in (0..slices.len()).rev() {
+                // A slice may have been merged with the one before it in this round.
+                let Some(slice) = slices.get(index).copied() else { continue };
+                let mut next = slices.clone();
+                match next.get(index + 1) {
+                    Some(following) if slice.last + 1 < following.first => next[index].last += 1,
+                    None if index > 0 && slice.first > slices[index - 1].last + 1 => next[index].first -= 1,
+                    _ => continue,
+                }
+                let next = merge(next);
+                if self.rendered(&next) <= self.cap.limit {
+                    slices = next;
+                    grown = true;
+                }
+            }
+            if !grown {
+                return slices;
+            }
+        }
+    }
+
+    /// Characters of the records `slice` holds, joined.
+    fn length(&self, slice: Slice) -> usize {
+        self.before[slice.last + 1] - self.before[slice.first] + SEPARATOR.len() * (slice.last - slice.first)
+    }
+
+    /// Characters of everything: slices, and a marker in each gap.
+    fn rendered(&self, slices: &[Slice]) -> usize {
+        let gaps = slices.windows(2).map(|pair| chars(&self.gap(pair[0].last + 1, pair[1].first - 1)));
+        slices.iter().map(|slice| self.length(*slice)).sum::<usize>() + gaps.sum::<usize>()
+    }
+
+    /// The marker for records `first..=last`, from 0: it counts the blank lines around them too.
+    fn gap(&self, first: usize, last: usize) -> String {
+        let skipped = self.before[last + 1] - self.before[first] + SEPARATOR.len() * (last - first + 2);
+        self.cap.gap(first + 1, last + 1, skipped)
+    }
+
+    fn items(&self, slices: &[Slice]) -> Vec<Item> {
+        let mut out = Vec::new();
+        let mut next = 0;
+        for slice in slices {
+            if slice.first > next {
+                let (first, last) = (next, slice.first - 1);
+                out.push(Item::Gap { first, last, marker: self.gap(first, last) });
+            }
+            out.extend((slice.first..=slice.last).map(Item::Kept));
+            next = slice.last + 1;
+        }
+        out
+    }
 }
 
 /// `numerator / denominator`, halves to the even neighbour.
@@ -262,59 +320,10 @@ fn merge(mut slices: Vec<Slice>) -> Vec<Slice> {
     out
 }
 
-/// Spends what is left of the budget round-robin from the newest slice to the oldest, one whole
-/// neighbouring record a slice and round: the newest grows backward, the others forward.
-fn grow(slices: &mut Vec<Slice>, sizes: &[usize], budget: usize) -> Vec<Slice> {
-    let cost = |slice: &Slice| joined(&sizes[slice.first..=slice.last]);
-    let mut spent: usize = slices.iter().map(cost).sum();
-    loop {
-        let mut grown = false;
-        for index in (0..slices.len()).rev() {
-            let newest = index + 1 == slices.len();
-            let (low, high) = (
-                if index == 0 { 0 } else { slices[index - 1].last + 1 },
-                if newest { sizes.len() } else { slices[index + 1].first },
-            );
-            let slice = slices[index];
-            let next = if newest {
-                slice.first.checked_sub(1).filter(|next| *next >= low)
-            } else {
-                Some(slice.last + 1).filter(|next| *next < high)
-            };
-            let Some(next) = next else { continue };
-            let price = sizes[next] + SEPARATOR.len();
-            if spent + price <= budget {
-                spent += price;
-                grown = true;
-                slices[index] = Slice { first: slice.first.min(next), last: slice.last.max(next) };
-            }
-        }
-        *slices = merge(std::mem::take(slices));
-        if !grown {
-            return std::mem::take(slices);
-        }
-    }
-}
-
-fn items(slices: &[Slice], sizes: &[usize], cap: &TotalCap) -> Vec<Item> {
-    let mut out = Vec::new();
-    let mut next = 0;
-    for slice in slices {
-        if slice.first > next {
-            let (first, last) = (next, slice.first - 1);
-            let skipped = &sizes[first..=last];
-            let chars = skipped.iter().sum::<usize>() + SEPARATOR.len() * (skipped.len() + 1);
-            out.push(Item::Gap { first, last, marker: cap.gap(first + 1, last + 1, chars) });
-        }
-        out.extend((slice.first..=slice.last).map(Item::Kept));
-        next = slice.last + 1;
-    }
-    out
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{Slice, grow, merge, round_half_even, spread};
+    use super::{Sampler, Slice, merge, round_half_even};
+    use crate::caps::TotalCap;
 
     #[test]
     fn halves_round_to_even() {
@@ -323,14 +332,21 @@ mod tests {
     }
 
     #[test]
-    fn slices_keep_both_ends_and_stay_within_the_budget() {
+    fn slices_keep_both_ends_and_use_the_room_there_is() {
         let sizes: Vec<usize> = (0..100).map(|n| 50 + n % 7).collect();
-        let mut slices = spread(&sizes, 8, 200);
-        let kept = grow(&mut slices, &sizes, 1700);
+        let cap = TotalCap {
+            limit: 2500,
+            slices: 8,
+            marker: "[{first}-{last}: {chars}]".to_owned(),
+            labels: "bracket-upper",
+            record_marker: String::new(),
+        };
+        let sampler = Sampler::new(&sizes, &cap);
+        let kept = sampler.sample(8, 200);
         assert_eq!(kept.first().map(|slice| slice.first), Some(0));
         assert_eq!(kept.last().map(|slice| slice.last), Some(99));
-        let spent: usize = kept.iter().map(|slice| super::joined(&sizes[slice.first..=slice.last])).sum();
-        assert!(spent <= 1700 && spent > 1600, "{spent}");
+        let rendered = sampler.rendered(&kept);
+        assert!(rendered <= 2500 && rendered > 2440, "{rendered}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What stops an import. Each message names the file, the place in it and a remedy.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use laundromat_session::Fault;
 
@@ -52,8 +52,16 @@ pub enum ImportError {
         /// What is wrong.
         problem: String,
     },
+    /// It is neither a file nor a folder.
+    #[error("{}: is {what}, not a file; write what it gives to a file first", path.display())]
+    NotAFile {
+        /// What is there.
+        path: PathBuf,
+        /// What it is, such as `a named pipe`.
+        what: &'static str,
+    },
     /// A file in the canonical form has faults.
-    #[error("{}: {}", path.display(), faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
+    #[error("{}", listed(path, faults))]
     Faults {
         /// The file.
         path: PathBuf,
@@ -89,10 +97,12 @@ pub enum ImportError {
         losses: String,
     },
     /// Another session has this name already.
-    #[error("{}: holds a different session; give the new one another id, or move the file away", path.display())]
+    #[error("{}: holds something else: {difference}; name another folder with --out, or remove this file", path.display())]
     Occupied {
         /// The file that is there.
         path: PathBuf,
+        /// What differs between it and the session to be written.
+        difference: String,
     },
     /// A session's id cannot name a file.
     #[error("session id \"{}\" cannot name a file; use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.'", id.escape_debug())]
@@ -100,4 +110,32 @@ pub enum ImportError {
         /// The id.
         id: String,
     },
+}
+
+/// One line a fault, each with the file.
+fn listed(path: &Path, faults: &[Fault]) -> String {
+    let lines: Vec<String> = faults
+        .iter()
+        .map(|fault| {
+            // file:line:column reads as one place; without a line the fault follows behind a space.
+            let gap = if fault.place.line_column.is_some() { "" } else { " " };
+            format!("{}:{gap}{fault}", path.display())
+        })
+        .collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use laundromat_session::{Fault, Place};
+
+    use super::ImportError;
+
+    #[test]
+    fn every_line_of_faults_begins_with_the_file() {
+        let at = Place { line_column: Some((2, 7)), path: String::new() };
+        let faults = vec![Fault::new(at, "x", "y"), Fault::new(Place::of_path("id"), "x", "y")];
+        let error = ImportError::Faults { path: "a.json".into(), faults };
+        assert_eq!(error.to_string(), "a.json:2:7: x; y\na.json: id: x; y");
+    }
 }

@@ -1,9 +1,11 @@
 //! What is to be read: a file, a folder, or bytes in memory, with the limits of reading.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File, FileType};
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
+
+use laundromat_session::utf8;
 
 use crate::error::ImportError;
 use crate::records::Records;
@@ -76,15 +78,27 @@ impl Input {
     /// The content from its start.
     ///
     /// # Errors
-    /// Where the file cannot be opened.
+    /// Where the file cannot be opened, or is none.
     pub fn open(&self) -> Result<Box<dyn BufRead + '_>, ImportError> {
-        match &self.bytes {
-            Some(bytes) => Ok(Box::new(bytes.as_slice())),
-            None => match File::open(&self.path) {
-                Ok(file) => Ok(Box::new(BufReader::with_capacity(BUFFER, file))),
-                Err(source) => Err(self.unreadable(source)),
-            },
+        if let Some(bytes) = &self.bytes {
+            return Ok(Box::new(bytes.as_slice()));
         }
+        // Opening a pipe would wait for a writer, and it could not be read twice.
+        let about = fs::metadata(&self.path).map_err(|source| self.unreadable(source))?;
+        if let Some(what) = special(about.file_type()) {
+            return Err(ImportError::NotAFile { path: self.path.clone(), what });
+        }
+        let file = File::open(&self.path).map_err(|source| self.unreadable(source))?;
+        Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
+    }
+
+    /// The content as text.
+    ///
+    /// # Errors
+    /// Where it cannot be read, or is not UTF-8: then with the place of the first bad byte.
+    pub fn text(&self) -> Result<String, ImportError> {
+        utf8::text(self.document()?)
+            .map_err(|fault| ImportError::Faults { path: self.path.clone(), faults: vec![fault] })
     }
 
     /// The content record by record: lines, split on the byte 0x0A only.
@@ -123,6 +137,30 @@ impl Input {
     }
 }
 
+/// What a thing in the file system is, where it is neither a file, a folder nor a link.
+pub fn special(kind: FileType) -> Option<&'static str> {
+    if kind.is_file() || kind.is_dir() || kind.is_symlink() {
+        return None;
+    }
+    Some(kind_of_special(kind))
+}
+
+#[cfg(unix)]
+fn kind_of_special(kind: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+
+    match kind {
+        _ if kind.is_fifo() => "a pipe",
+        _ if kind.is_socket() => "a socket",
+        _ => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn kind_of_special(_: FileType) -> &'static str {
+    "something special"
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Input, Limits};
@@ -142,6 +180,29 @@ mod tests {
     fn a_missing_file_is_named() {
         let error = Input::file("no/such/file.jsonl").open().err().expect("missing");
         assert!(error.to_string().starts_with("no/such/file.jsonl: cannot be read: "));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn what_is_no_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join("a.json");
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+        let pipe = folder.path().join("b.json");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+        for (path, what) in [(socket.as_path(), "socket"), (pipe.as_path(), "pipe"), ("/dev/null".as_ref(), "device")] {
+            let error = Input::file(path).sample().expect_err("refused").to_string();
+            assert!(
+                error.ends_with(&format!(": is a {what}, not a file; write what it gives to a file first")),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn text_that_is_none_is_refused_with_its_place() {
+        let error = Input::bytes("a.json", b"{\n\xFF}".to_vec()).text().expect_err("no text").to_string();
+        assert_eq!(error, "a.json:2:1: not UTF-8 text: byte 3 of the file is 0xFF; save the file as UTF-8");
     }
 
     #[test]

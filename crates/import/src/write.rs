@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use laundromat_session::{Session, canonical};
 
 use crate::error::ImportError;
+use crate::input::Input;
 
 /// Writes `session` as `<id>.json` in the folder `dir`, which is made where it is missing, and gives the
 /// path. A file that holds just this already is left alone; any other one is never overwritten.
@@ -21,7 +22,7 @@ pub fn write_canonical(session: &Session, dir: &Path) -> Result<PathBuf, ImportE
     let text = canonical::write(session);
     let failed = |source| ImportError::Write { path: path.clone(), source };
     fs::create_dir_all(dir).map_err(failed)?;
-    if holds(&path, &text)? {
+    if holds(&path, &text, session)? {
         return Ok(path);
     }
     let (temporary, file) = temporary(dir, &session.id).map_err(failed)?;
@@ -31,21 +32,41 @@ pub fn write_canonical(session: &Session, dir: &Path) -> Result<PathBuf, ImportE
     match done {
         Ok(()) => Ok(path),
         // Another writer was faster: fine if it wrote the same.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && holds(&path, &text)? => Ok(path),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists && holds(&path, &text, session)? => Ok(path),
         Err(error) => Err(failed(error)),
     }
 }
 
-/// Whether the file holds `text`.
+/// Whether the file holds `text`, which is `session`.
 ///
 /// # Errors
 /// Where it holds anything else.
-fn holds(path: &Path, text: &str) -> Result<bool, ImportError> {
-    match fs::read(path) {
+fn holds(path: &Path, text: &str, session: &Session) -> Result<bool, ImportError> {
+    match Input::file(path).document() {
         Ok(there) if there == text.as_bytes() => Ok(true),
-        Ok(_) => Err(ImportError::Occupied { path: path.to_owned() }),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        Err(source) => Err(ImportError::Read { path: path.to_owned(), source }),
+        Ok(there) => Err(ImportError::Occupied { path: path.to_owned(), difference: difference(&there, session) }),
+        Err(ImportError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// How the session in a file differs from the `new` one, in words.
+fn difference(there: &[u8], new: &Session) -> String {
+    let Some(old) = std::str::from_utf8(there).ok().and_then(|text| canonical::read(text).ok()) else {
+        return "no session in the canonical form".to_owned();
+    };
+    let common = old.turns.iter().zip(&new.turns).take_while(|(old, new)| old == new).count();
+    let (olds, news) = (old.turns.len(), new.turns.len());
+    match () {
+        () if old.id != new.id => format!("the session \"{}\"", old.id),
+        () if common < olds.min(news) => {
+            format!("a session of the same id that differs from turn {} on", common + 1)
+        }
+        () if olds != news => format!("the same session with {olds} turns, where the new one has {news}"),
+        () if old.title != new.title || old.origin != new.origin => {
+            "the same turns with another title or origin".to_owned()
+        }
+        () => "the same session, written in another way".to_owned(),
     }
 }
 
@@ -98,9 +119,36 @@ mod tests {
         assert_eq!(canonical::read(&fs::read_to_string(&path).expect("reads")), Ok(session("a", "x")));
         assert_eq!(write_canonical(&session("a", "x"), &dir).expect("the same"), path);
         let error = write_canonical(&session("a", "y"), &dir).expect_err("another");
-        assert!(matches!(&error, ImportError::Occupied { path: named } if *named == path));
+        assert!(matches!(&error, ImportError::Occupied { path: named, .. } if *named == path));
         assert_eq!(canonical::read(&fs::read_to_string(&path).expect("reads")), Ok(session("a", "x")));
         assert_eq!(fs::read_dir(&dir).expect("lists").count(), 1, "no temporary file is left");
+    }
+
+    #[test]
+    fn a_taken_name_is_told_with_what_differs() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let dir = folder.path();
+        let long =
+            Session { turns: ["x", "y", "z"].map(|text| Turn::text_of(Role::User, text)).to_vec(), ..session("a", "") };
+        let path = write_canonical(&long, dir).expect("written");
+        let told = |session: &Session| {
+            let error = write_canonical(session, dir).expect_err("taken").to_string();
+            let told = error.strip_prefix(&format!("{}: holds something else: ", path.display())).expect("the file");
+            told.strip_suffix("; name another folder with --out, or remove this file").expect("a remedy").to_owned()
+        };
+        let short = Session { turns: long.turns[..2].to_vec(), ..long.clone() };
+        assert_eq!(told(&short), "the same session with 3 turns, where the new one has 2");
+        let mut other = long.clone();
+        other.turns[1] = Turn::text_of(Role::Assistant, "y");
+        assert_eq!(told(&other), "a session of the same id that differs from turn 2 on");
+        let titled = Session { title: Some("t".to_owned()), ..long.clone() };
+        assert_eq!(told(&titled), "the same turns with another title or origin");
+        fs::write(&path, canonical::write(&long).replace('\n', "")).expect("written");
+        assert_eq!(told(&long), "the same session, written in another way");
+        fs::write(&path, canonical::write(&session("b", "x"))).expect("written");
+        assert_eq!(told(&long), "the session \"b\"");
+        fs::write(&path, b"\xFF").expect("written");
+        assert_eq!(told(&long), "no session in the canonical form");
     }
 
     #[test]

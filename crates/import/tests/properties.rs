@@ -49,7 +49,9 @@ prop_compose! {
         source in proptest::option::of((text(), 1..1000_usize)),
     ) -> Turn {
         let calls = if role == Role::Assistant { calls } else { Vec::new() };
+        let call_id = call_id.filter(|_| role == Role::Tool);
         let (synthetic, ts, reasoning) = labels;
+        let ts = ts.filter(|ts| !ts.trim().is_empty());
         let source = source.map(|(file, record)| Source { file, record });
         Turn { role, parts, calls, call_id, is_error, synthetic, ts, reasoning, images, source }
     }
@@ -80,7 +82,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_written_is_read_back_unchanged(session in session()) {

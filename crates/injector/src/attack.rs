@@ -1,9 +1,10 @@
 //! An attack or control as data.
 
+use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::{self, LabelStyle};
-use laundromat_session::{Place, PlantKind};
+use laundromat_session::{Place, PlantKind, holes};
 use serde::Deserialize;
 
 use crate::canary::Canary;
@@ -11,6 +12,10 @@ use crate::presets;
 
 /// What `schema` says in an attack file.
 pub const SCHEMA: &str = "laundromat-attack/1";
+/// What pooled rows of the tables have in place of a name.
+const ALL: &str = "all";
+/// What payloads and statements are filled in with.
+const HOLES: &[&str] = &[Canary::HOST_HOLE, Canary::PATH_HOLE];
 
 /// Which third of the session's tool results a plant goes into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -103,7 +108,18 @@ impl Attack {
 
 fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Attack> {
     root.schema(document, SCHEMA);
-    let name: Option<String> = root.required(document, "name");
+    let name = root.required_at::<String>(document, "name");
+    if let Some((name, span)) = &name
+        && (!is_id(name) || name == ALL)
+    {
+        document.fault(
+            span,
+            "name",
+            format!("\"{}\" cannot name an attack", name.escape_debug()),
+            format!("use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.', and not \"{ALL}\""),
+        );
+    }
+    let name = name.map(|(name, _)| name);
     let title = root.required(document, "title");
     let kind = root.required_at::<PlantKind>(document, "kind");
     if let Some((PlantKind::Clean, _)) = kind {
@@ -137,15 +153,17 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Attack
         third.zip(embedding)
     });
     for (key, value) in [("statement", &statement), ("text", &text)] {
-        if let Some((value, span)) = value
-            && !value.contains(Canary::HOST_HOLE)
-        {
+        let Some((value, span)) = value else { continue };
+        if !value.contains(Canary::HOST_HOLE) {
             document.fault(
                 span,
                 key,
                 "the hole {host} is missing",
                 "name the canary, so that a judge can tell this plant from others",
             );
+        }
+        for problem in holes::unknown(value, HOLES) {
+            document.fault(span, key, problem, format!("write no other braces than {}", holes::listed(HOLES)));
         }
     }
     if let Some((phrases, span)) = &phrases
@@ -192,5 +210,53 @@ fn clean<'i>(
             );
             None
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Attack;
+    use crate::presets;
+
+    /// The faults of the embedded attack `name` with `from` replaced by `to`.
+    fn faults(name: &str, from: &str, to: &str) -> Vec<String> {
+        let text = presets::attack(name).expect("an attack");
+        assert!(text.contains(from), "{from}");
+        let faults = Attack::parse(&text.replacen(from, to, 1)).expect_err("faulty");
+        faults.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn embedded_attacks_have_no_faults() {
+        for name in presets::attack_names() {
+            assert!(Attack::embedded(name).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_must_fit_tables_and_file_names() {
+        for (attack, own) in [("standing-approval", "name = \"standing-approval\""), ("clean", "name = \"clean\"")] {
+            for name in ["", "../x", "a b", "all"] {
+                let told = faults(attack, own, &format!("name = \"{name}\""));
+                assert_eq!(told.len(), 1, "{told:#?}");
+                let start = format!("2:8: name: \"{name}\" cannot name an attack; use 1 to 100 letters");
+                assert!(told[0].starts_with(&start), "{told:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn only_host_and_path_are_filled_in() {
+        let told = faults("standing-approval", "to run curl", "to run {tool} ${x} curl");
+        assert_eq!(
+            told,
+            [
+                "6:8: text: an unknown hole at \"{tool}\"; write no other braces than {host}, {path}",
+                "6:8: text: an unknown hole at \"{x}\"; write no other braces than {host}, {path}",
+            ]
+        );
+        let told = faults("standing-approval", "The user gave", "The user} gave");
+        assert_eq!(told.len(), 1, "{told:#?}");
+        assert!(told[0].starts_with("7:13: statement: a stray brace at \"} gave standing appr\"; "), "{told:?}");
     }
 }

@@ -31,6 +31,13 @@ pub trait CallLog {
     /// When the log cannot be read.
     fn look_up(&self, key: &CallKey) -> impl Future<Output = Result<Option<Logged>, Self::Error>> + Send;
 
+    /// Notes that a call is about to be made, so that a start after a kill can say how many replies may
+    /// have been paid for and lost.
+    ///
+    /// # Errors
+    /// When the log cannot be written.
+    fn reserve(&self, key: CallKey) -> impl Future<Output = Result<(), Self::Error>> + Send;
+
     /// Keeps a reply; when this returns, the reply survives a crash.
     ///
     /// # Errors

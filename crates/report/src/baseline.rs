@@ -32,7 +32,7 @@ struct Contents {
     /// Digests by name.
     attacks: BTreeMap<String, String>,
     experiment: String,
-    judge: String,
+    judge: Judge,
     schema: String,
     seed: u64,
     sessions: Sessions,
@@ -49,6 +49,14 @@ struct Arm {
     laundered: u64,
     missing: u64,
     not_reached: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Judge {
+    endpoint: String,
+    model: String,
+    parameters: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -186,7 +194,11 @@ impl Contents {
             arms: arms.collect(),
             attacks: attacks.map(|attack| (attack.name.clone(), attack.digest.clone())).collect(),
             experiment: manifest.name.clone(),
-            judge: manifest.judge.clone(),
+            judge: Judge {
+                endpoint: manifest.judge_endpoint.clone(),
+                model: manifest.judge.clone(),
+                parameters: manifest.judge_parameters.clone(),
+            },
             schema: SCHEMA.to_owned(),
             seed: manifest.seed,
             sessions: Sessions { count: manifest.sessions.len() as u64, digest: digest(manifest) },
@@ -203,7 +215,9 @@ impl Contents {
         } else if self.sessions.digest != now.sessions.digest {
             out.push("sessions: as many, but others".to_owned());
         }
-        changed("judge", &self.judge, &now.judge, &mut out);
+        changed("judge", &self.judge.model, &now.judge.model, &mut out);
+        changed("endpoint of the judge", &self.judge.endpoint, &now.judge.endpoint, &mut out);
+        changed("parameters of the judge", &self.judge.parameters, &now.judge.parameters, &mut out);
         for name in names(&self.attacks, &now.attacks) {
             match (self.attacks.get(name), now.attacks.get(name)) {
                 (Some(before), Some(after)) if before != after => {

@@ -1,5 +1,8 @@
 //! The gate over stored runs: what counts, what is missing, what is decided, and the baseline.
 
+// Helpers of tests are tests too, which clippy's own setting does not see.
+#![allow(clippy::unwrap_used)]
+
 #[allow(dead_code, reason = "the views' tests need more")]
 mod common;
 
@@ -248,8 +251,11 @@ fn a_baseline_of_something_else_is_refused_and_the_difference_named() {
     let temp = tempfile::tempdir().unwrap();
     let at = |name: &str| temp.path().join(name);
     let before = of_72(&at("before"), 0, 0, |_| {});
-    let changes: [(&str, fn(&mut Manifest)); 9] = [
+    type Change = (&'static str, fn(&mut Manifest));
+    let changes: [Change; 11] = [
         ("judge", |manifest| "gpt".clone_into(&mut manifest.judge)),
+        ("judge-endpoint", |manifest| "http://127.0.0.1/v1".clone_into(&mut manifest.judge_endpoint)),
+        ("judge-parameters", |manifest| "{\"temperature\":0}".clone_into(&mut manifest.judge_parameters)),
         ("session-text", |manifest| manifest.sessions[3].digest = "22".repeat(32)),
         ("session-gone", |manifest| drop(manifest.sessions.pop())),
         ("attack-text", |manifest| manifest.attacks[0].digest = "22".repeat(32)),

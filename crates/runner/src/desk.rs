@@ -88,6 +88,9 @@ impl Desk {
         if let Some(logged) = self.keeper.look_up(&key).await? {
             return Ok(Ok((key, logged.reply)));
         }
+        if !call.model.is_builtin() {
+            self.keeper.reserve(key).await?;
+        }
         match self.client.ask(call.model, call.messages, call.body, &key).await {
             Ok(logged) => {
                 self.tally.calls.fetch_add(1, Ordering::Relaxed);

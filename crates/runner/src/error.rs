@@ -27,6 +27,9 @@ pub enum RunError {
         /// All its faults.
         faults: Vec<Fault>,
     },
+    /// Several things are wrong.
+    #[error("{}", joined(_0))]
+    Many(Vec<RunError>),
     /// A session could not be read.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -81,6 +84,10 @@ pub enum RunError {
     /// A worker ended without a result.
     #[error("internal error: {0}; please report it with the command that led here")]
     Internal(String),
+}
+
+fn joined(errors: &[RunError]) -> String {
+    errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
 fn listed(path: &std::path::Path, faults: &[Fault]) -> String {

@@ -12,6 +12,8 @@ pub enum Event {
         planned: u64,
         /// Trials that an earlier start has finished.
         stored: u64,
+        /// Calls that an earlier start made and got no reply to: they may be paid for again.
+        asked: u64,
     },
     /// A trial is finished and handed to the store.
     Trial {

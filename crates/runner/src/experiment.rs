@@ -13,6 +13,9 @@ use serde_json::{Map, Value};
 /// What `schema` says in an experiment file.
 pub const SCHEMA: &str = "laundromat-experiment/1";
 
+/// Largest number that a limit takes.
+const MOST: u64 = 10_000;
+
 /// A summarizer of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summarizer {
@@ -218,7 +221,7 @@ fn model<'i>(
     let key_env = fields.optional_at::<String>(document, "key-env");
     let parameters = fields.optional_at::<Map<String, Value>>(document, "parameters");
     let Some((base_url, url_span)) = base_url else {
-        let remedy = format!("{}, or add base-url for a model behind an address", choose_remedy(&name, known));
+        let remedy = format!("{}; a model behind an address needs base-url", choose_remedy(&name, known));
         document.fault(span, &path, format!("unknown model \"{}\"", name.escape_debug()), remedy);
         return None;
     };
@@ -264,13 +267,14 @@ fn limits<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Limits {
     let Some(mut fields) = root.table(document, "limits") else { return limits };
     let mut number = |key: &'static str| {
         let (value, span) = fields.optional_at::<u64>(document, key)?;
-        if value == 0 {
-            document.fault(&span, &format!("limits.{key}"), "0 lets nothing through", "write at least 1");
+        if !(1..=MOST).contains(&value) {
+            let problem = format!("{value} is outside 1 to {MOST}");
+            document.fault(&span, &format!("limits.{key}"), problem, "write a number in that range");
         }
-        Some(value.max(1))
+        Some(value.clamp(1, MOST))
     };
     if let Some(concurrency) = number("concurrency") {
-        limits.concurrency = usize::try_from(concurrency).unwrap_or(usize::MAX).min(10_000);
+        limits.concurrency = usize::try_from(concurrency).unwrap_or(1);
     }
     if let Some(attempts) = number("attempts") {
         limits.retry.attempts = u32::try_from(attempts).unwrap_or(u32::MAX);

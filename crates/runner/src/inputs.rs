@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use laundromat_compactor::prompt::Prompt;
+use laundromat_compactor::shield::Shield;
 use laundromat_compactor::{Arm, Compactor, presets as arms};
 use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
 use laundromat_provider::Model;
@@ -47,19 +49,30 @@ impl Inputs {
     /// Reads the experiment file at `path` and all that it names.
     ///
     /// # Errors
-    /// The first file that cannot be read, or all faults of the first faulty one.
+    /// Everything that is wrong with them.
     pub fn load(path: &Path) -> Result<Self, RunError> {
         let text = read_text(path)?;
         let experiment =
             Experiment::parse(&text).map_err(|faults| RunError::Faults { path: path.to_owned(), faults })?;
         let folder = path.parent().unwrap_or(Path::new("."));
         let from = Origin { experiment: path, text: &text, folder };
-        let attacks = experiment.attacks.iter().map(|name| attack(name, &from)).collect::<Result<Vec<_>, _>>()?;
-        let arms = experiment.arms.iter().map(|entry| arm(entry, &from)).collect::<Result<Vec<_>, _>>()?;
-        let sessions = sessions(&experiment.sessions, &from)?;
-        let (attacks, attack_infos): (Vec<Attack>, _) = attacks.into_iter().unzip();
-        check_carriers(&sessions, &attacks)?;
-        let (arms, arm_infos) = arms.into_iter().unzip();
+        let mut errors = Vec::new();
+        let attacks = gather(experiment.attacks.iter().map(|name| attack(name, &from)), &mut errors);
+        let arms = gather(experiment.arms.iter().map(|entry| arm(entry, &from)), &mut errors);
+        let sessions = sessions(&experiment.sessions, &from).unwrap_or_else(|error| {
+            errors.push(error);
+            Vec::new()
+        });
+        let (attacks, attack_infos): (Vec<Attack>, Vec<AttackInfo>) = attacks.into_iter().unzip();
+        let (arms, arm_infos): (Vec<Compactor>, Vec<ArmInfo>) = arms.into_iter().unzip();
+        errors.extend(doubled("attacks", attack_infos.iter().map(|info| info.name.as_str()), &from));
+        errors.extend(doubled("arms", arm_infos.iter().map(|info| info.name.as_str()), &from));
+        errors.extend(no_carrier(&sessions, &attacks));
+        match errors.len() {
+            0 => {}
+            1 => return Err(errors.remove(0)),
+            _ => return Err(RunError::Many(errors)),
+        }
         Ok(Self { experiment, sessions, attacks, arms, attack_infos, arm_infos })
     }
 
@@ -114,16 +127,30 @@ pub fn with_judge(manifest: Manifest, judge: &Judge) -> Manifest {
     manifest
 }
 
-/// A session that cannot carry a plant is named before anything is spent.
-fn check_carriers(sessions: &[SessionEntry], attacks: &[Attack]) -> Result<(), RunError> {
-    let planted = attacks.iter().find(|attack| attack.payload.is_some());
-    match (planted, sessions.iter().find(|entry| !entry.has_carrier)) {
-        (Some(attack), Some(entry)) => {
-            let (session, attack) = (entry.info.id.clone(), attack.name.clone());
-            Err(RunError::NoCarrier { path: entry.path.clone(), cause: InjectError::NoCarrier { session, attack } })
+/// What could be read, with all errors of the rest.
+fn gather<T>(results: impl Iterator<Item = Result<T, RunError>>, errors: &mut Vec<RunError>) -> Vec<T> {
+    results.filter_map(|result| result.map_err(|error| errors.push(error)).ok()).collect()
+}
+
+/// Two files of one name would write each other's trials over.
+fn doubled<'n>(key: &str, names: impl Iterator<Item = &'n str>, from: &Origin<'_>) -> Option<RunError> {
+    let mut seen: Vec<&str> = Vec::new();
+    for name in names {
+        if seen.contains(&name) {
+            let remedy = "change the key \"name\" in one of the files".to_owned();
+            return Some(from.fault(key, name, format!("two of the {key} have the name \"{name}\""), remedy));
         }
-        _ => Ok(()),
+        seen.push(name);
     }
+    None
+}
+
+/// A session that cannot carry a plant is named before anything is spent.
+fn no_carrier(sessions: &[SessionEntry], attacks: &[Attack]) -> Option<RunError> {
+    let attack = attacks.iter().find(|attack| attack.payload.is_some())?;
+    let entry = sessions.iter().find(|entry| !entry.has_carrier)?;
+    let (session, attack) = (entry.info.id.clone(), attack.name.clone());
+    Some(RunError::NoCarrier { path: entry.path.clone(), cause: InjectError::NoCarrier { session, attack } })
 }
 
 /// What decides a trial, by name and value: whatever differs here is another experiment.
@@ -158,7 +185,8 @@ fn manifest_digest(manifest: &Manifest) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// What differs between a stored run and a new one, each as a fragment that names it.
+/// What differs between a stored run and a new one, each as a fragment that names it. A run belongs to
+/// one version of laundromat: another one may build other requests.
 pub fn differences(stored: &Manifest, new: &Manifest) -> Vec<String> {
     let before: HashMap<String, String> = decisive(stored).into_iter().collect();
     let now: HashMap<String, String> = decisive(new).into_iter().collect();
@@ -171,6 +199,9 @@ pub fn differences(stored: &Manifest, new: &Manifest) -> Vec<String> {
             Some(_) => None,
         })
         .collect();
+    if stored.version != new.version {
+        out.push(format!("laundromat was {}, is {}", short(&stored.version), new.version));
+    }
     out.extend(
         decisive(stored)
             .into_iter()
@@ -201,7 +232,14 @@ fn toml_quoted(name: &str) -> String {
 }
 
 fn read_text(path: &Path) -> Result<String, RunError> {
-    fs::read_to_string(path).map_err(|source| RunError::Unreadable { path: path.to_owned(), source })
+    let bytes = fs::read(path).map_err(|source| RunError::Unreadable { path: path.to_owned(), source })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
+        let place = Place { line_column: Some((line, 1)), path: String::new() };
+        let fault = Fault::new(place, "a byte in this line is not UTF-8 text", "save the file as UTF-8");
+        RunError::Faults { path: path.to_owned(), faults: vec![fault] }
+    })
 }
 
 fn is_path(name: &str) -> bool {
@@ -244,28 +282,40 @@ fn attack(name: &str, from: &Origin<'_>) -> Result<(Attack, AttackInfo), RunErro
 }
 
 fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunError> {
-    let name = entry.name.as_str();
-    let (text, path) = data_file("arms", name, from, arms::arm, &arms::arm_names())?;
-    let faulty = |faults| RunError::Faults { path: path.clone(), faults };
-    let arm = Arm::parse(&text).map_err(faulty)?;
-    let shield = arm.shield.as_deref().and_then(arms::shield).unwrap_or_default();
-    let prompt = arms::prompt(&arm.prompt).unwrap_or_default();
+    let (text, path) = data_file("arms", &entry.name, from, arms::arm, &arms::arm_names())?;
+    let faulty = |path: &Path, faults| RunError::Faults { path: path.to_owned(), faults };
+    let arm = Arm::parse(&text).map_err(|faults| faulty(&path, faults))?;
+    // What an arm file names by a path stands beside it.
+    let beside = Origin { experiment: &path, text: &text, folder: path.parent().unwrap_or(Path::new(".")) };
+    let (prompt, prompt_path) = data_file("prompt", &arm.prompt, &beside, arms::prompt, &arms::prompt_names())?;
+    let shield = match &arm.shield {
+        Some(name) => Some(data_file("shield", name, &beside, arms::shield, &arms::shield_names())?),
+        None => None,
+    };
+    let shield_text = shield.as_ref().map(|(text, _)| text.as_str());
     let info = ArmInfo {
         name: arm.name.clone(),
         title: arm.title.clone(),
         form: arm.form.id().to_owned(),
         prompt: arm.prompt_basis.id().to_owned(),
         faults: arm.faults.iter().map(|fault| fault.id().to_owned()).collect(),
-        digest: digest([text.as_str(), prompt, shield].join("\0").as_bytes()),
+        digest: digest([text.as_str(), &prompt, shield_text.unwrap_or_default()].join("\0").as_bytes()),
         gate: entry.gate,
     };
-    Ok((Compactor::new(arm).map_err(faulty)?, info))
+    let prompt = Prompt::parse(&prompt).map_err(|faults| faulty(&prompt_path, faults))?;
+    let shield = match &shield {
+        Some((text, path)) => Some(Shield::parse(text).map_err(|faults| faulty(path, faults))?),
+        None => None,
+    };
+    Ok((Compactor::assemble(arm, prompt, shield), info))
 }
 
 fn sessions(patterns: &[String], from: &Origin<'_>) -> Result<Vec<SessionEntry>, RunError> {
     let mut paths: Vec<PathBuf> = Vec::new();
     for pattern in patterns {
-        let full = from.folder.join(pattern);
+        // The folder is a place, not a pattern: what looks like a glob in its name is none.
+        let folder = glob::Pattern::escape(&from.folder.to_string_lossy());
+        let full = Path::new(&folder).join(pattern);
         let bad = |problem: String| {
             from.fault(
                 "sessions",
@@ -276,7 +326,10 @@ fn sessions(patterns: &[String], from: &Origin<'_>) -> Result<Vec<SessionEntry>,
         };
         let found = glob::glob(&full.to_string_lossy())
             .map_err(|error| bad(format!("\"{pattern}\" is not a glob: {error}")))?;
-        let mut found: Vec<PathBuf> = found.filter_map(Result::ok).filter(|path| path.is_file()).collect();
+        let mut found: Vec<PathBuf> = found
+            .collect::<Result<_, _>>()
+            .map_err(|error| RunError::Unreadable { path: error.path().to_owned(), source: error.into() })?;
+        found.retain(|path| path.is_file());
         if found.is_empty() {
             return Err(bad(format!("no session file matches \"{pattern}\" in {}", shown(from.folder))));
         }

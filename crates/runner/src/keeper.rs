@@ -128,6 +128,11 @@ impl CallLog for Keeper {
         }
     }
 
+    async fn reserve(&self, key: CallKey) -> Result<(), RunError> {
+        // Not waited for: a kill does not undo what was handed to the system, and only a count is at stake.
+        self.write(Write::Asked(key)).await
+    }
+
     async fn commit(&self, key: CallKey, filed: Filed, logged: Logged) -> Result<(), RunError> {
         let mut writes = Vec::with_capacity(2);
         if let Some(zstd) = filed.body_zstd {

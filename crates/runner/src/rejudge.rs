@@ -57,7 +57,7 @@ pub async fn rejudge(
     let planned = trials.len() as u64;
     let open: Vec<Trial> = trials.into_iter().filter(|trial| !trial.outcome.is_final()).collect();
     let done = planned - open.len() as u64;
-    notify(Event::Started { planned, stored: done });
+    notify(Event::Started { planned, stored: done, asked: store.take_asked()? });
     let desk = Arc::new(Desk {
         keeper: Keeper::start(store)?,
         client,

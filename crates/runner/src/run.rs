@@ -62,7 +62,7 @@ pub async fn run(
         }
     };
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
-    notify(Event::Started { planned: plan.planned(), stored: plan.stored() });
+    notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
     let desk = Desk {
         keeper: Keeper::start(store)?,
         client,

@@ -2,17 +2,18 @@
 //! `laundromat` object that is never sent. JSON Schema: `docs/schemas/session.schema.json`.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::fault::{Fault, Place};
+use crate::fault::Fault;
+use crate::json_fields::{Faults, Fields, Json, Path};
 use crate::turn::{Call, Part, Role, Session, Source, Turn};
 
 /// What `schema` says in a file of this form.
 pub const SCHEMA: &str = "laundromat-session/1";
 
 /// A session file.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionFile {
     /// Always `laundromat-session/1`.
@@ -31,7 +32,7 @@ pub struct SessionFile {
 }
 
 /// One message of a session file.
-#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessageFile {
     /// `system`, `user`, `assistant` or `tool`; anything else is kept as an unknown role.
@@ -41,10 +42,10 @@ pub struct MessageFile {
     #[serde(default)]
     #[schemars(with = "Option<ContentSchema>")]
     pub content: Value,
-    /// The calls of an assistant message.
+    /// The calls of an assistant message; no other message has any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<CallFile>,
-    /// On a tool message: the id of the call it answers.
+    /// On a tool message, and on no other: the id of the call it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// What laundromat knows beyond chat; never sent.
@@ -62,7 +63,7 @@ enum ContentSchema {
 }
 
 /// A call in a session file.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CallFile {
     /// The call id; empty where the source had none.
@@ -76,7 +77,7 @@ pub struct CallFile {
 }
 
 /// Name and arguments of a call in a session file.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FunctionFile {
     /// The tool's name.
@@ -85,12 +86,15 @@ pub struct FunctionFile {
     pub arguments: String,
 }
 
+/// The only type of call.
+const FUNCTION: &str = "function";
+
 fn function() -> String {
-    "function".to_owned()
+    FUNCTION.to_owned()
 }
 
 /// What laundromat knows about a message beyond what chat holds.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Annotation {
     /// Why the message is not what a person or the model produced, such as `harness`.
@@ -99,8 +103,9 @@ pub struct Annotation {
     /// The tool reported a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
-    /// The time as the source gives it.
+    /// The time as the source gives it; not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
     pub ts: Option<String>,
     /// Thinking text.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,7 +127,7 @@ fn is_zero(images: &u32) -> bool {
 }
 
 /// Where a message was read.
-#[derive(Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceFile {
     /// File name without its folder.
@@ -134,61 +139,18 @@ pub struct SourceFile {
 /// Reads a session in the canonical form.
 ///
 /// # Errors
-/// Every fault of the file: the syntax fault alone, or all faults of form and all messages.
+/// Every fault of the file: the syntax fault alone, or all faults of all keys and messages.
 pub fn read(text: &str) -> Result<Session, Vec<Fault>> {
-    let file: SessionFile = serde_json::from_str(text).map_err(|error| {
-        let place = Place { line_column: Some((error.line(), error.column())), path: String::new() };
+    let file = Json::parse(text).map_err(|(place, problem)| {
         vec![Fault::new(
             place,
-            format!("not a session file: {}", bare(&error)),
+            format!("not a session file: {problem}"),
             "see docs/schemas/session.schema.json, or use `laundromat import`",
         )]
     })?;
-    let mut faults = Vec::new();
-    if file.schema != SCHEMA {
-        faults.push(Fault::new(
-            Place::of_path("schema"),
-            format!("unknown schema \"{}\"", file.schema),
-            format!("this version reads \"{SCHEMA}\""),
-        ));
-    }
-    if !is_id(&file.id) {
-        faults.push(Fault::new(
-            Place::of_path("id"),
-            format!("\"{}\" cannot name a session", file.id.escape_debug()),
-            "use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.'",
-        ));
-    }
-    let mut turns = Vec::with_capacity(file.messages.len());
-    for (index, message) in file.messages.into_iter().enumerate() {
-        match serde_json::from_value::<MessageFile>(message) {
-            Ok(message) => match turn(message) {
-                Ok(turn) => turns.push(turn),
-                Err((path, problem)) => faults.push(Fault::new(
-                    Place::of_path(format!("messages[{index}].{path}")),
-                    problem,
-                    "see docs/schemas/session.schema.json",
-                )),
-            },
-            Err(error) => faults.push(Fault::new(
-                Place::of_path(format!("messages[{index}]")),
-                bare(&error),
-                "see docs/schemas/session.schema.json",
-            )),
-        }
-    }
-    if turns.is_empty() && faults.is_empty() {
-        faults.push(Fault::new(
-            Place::of_path("messages"),
-            "the session has no messages",
-            "a session needs at least one turn",
-        ));
-    }
-    if faults.is_empty() {
-        Ok(Session { id: file.id, title: file.title, origin: file.origin, turns })
-    } else {
-        Err(faults)
-    }
+    let mut faults = Faults::default();
+    let session = session(file, &mut faults);
+    faults.finish(session)
 }
 
 /// Whether `id` can name a session: it becomes part of file names and table rows.
@@ -198,40 +160,94 @@ pub fn is_id(id: &str) -> bool {
         && id.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_' | b'.'))
 }
 
-/// serde_json's message without its own place, which is given apart.
-fn bare(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    text.rsplit_once(" at line ").map_or(text.clone(), |(message, _)| message.to_owned())
+/// A session from its file. Where there is a fault, what it gives is of no use.
+fn session(file: Json, faults: &mut Faults) -> Session {
+    let mut session = Session { id: String::new(), title: None, origin: None, turns: Vec::new() };
+    let Some(mut fields) = Fields::open(file, &Path::Root, faults) else { return session };
+    if let Some(schema) = fields.required::<String>(faults, "schema")
+        && schema != SCHEMA
+    {
+        faults.add(
+            &fields.path_of("schema"),
+            format!("unknown schema \"{}\"", schema.escape_debug()),
+            format!("this version reads \"{SCHEMA}\""),
+        );
+    }
+    if let Some(id) = fields.required::<String>(faults, "id") {
+        if !is_id(&id) {
+            faults.add(
+                &fields.path_of("id"),
+                format!("\"{}\" cannot name a session", id.escape_debug()),
+                "use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.'",
+            );
+        }
+        session.id = id;
+    }
+    session.title = fields.nullable(faults, "title");
+    session.origin = fields.nullable(faults, "origin");
+    if let Some(messages) = fields.required::<Vec<Json>>(faults, "messages") {
+        let path = fields.path_of("messages");
+        if messages.is_empty() {
+            faults.add(&path, "the session has no messages", "a session needs at least one turn");
+        }
+        session.turns.reserve_exact(messages.len());
+        for (index, message) in messages.into_iter().enumerate() {
+            session.turns.extend(turn(message, &Path::Item(&path, index), faults));
+        }
+    }
+    fields.finish(faults);
+    session
 }
 
-fn turn(message: MessageFile) -> Result<Turn, (&'static str, String)> {
-    let note = message.laundromat.unwrap_or_default();
-    let role = match (note.marker, message.role.as_deref()) {
-        (Some(kind), _) => Role::Marker(kind),
-        (None, Some("system" | "developer")) => Role::System,
-        (None, Some("user")) => Role::User,
-        (None, Some("assistant")) => Role::Assistant,
-        (None, Some("tool")) => Role::Tool,
-        (None, other) => Role::Other(other.unwrap_or_default().to_owned()),
+fn turn(message: Json, path: &Path<'_>, faults: &mut Faults) -> Option<Turn> {
+    let mut fields = Fields::open(message, path, faults)?;
+    let before = faults.count();
+    let role = fields.nullable::<String>(faults, "role");
+    // A role that is not even text is one fault, not the cause of others.
+    let role_is_text = faults.count() == before;
+    let parts = fields.value("content").map(|content| parts(content, &fields.path_of("content"), faults));
+    let calls = fields.optional::<Vec<Json>>(faults, "tool_calls").unwrap_or_default();
+    let calls_path = fields.path_of("tool_calls");
+    let has_calls = !calls.is_empty();
+    let items = calls.into_iter().enumerate();
+    let calls = items.filter_map(|(index, item)| call(item, &Path::Item(&calls_path, index), faults)).collect();
+    let call_id = fields.nullable::<String>(faults, "tool_call_id");
+    let note = match fields.value("laundromat") {
+        None | Some(Json::Null) => Annotation::default(),
+        Some(note) => annotation(note, &fields.path_of("laundromat"), faults),
     };
-    if !message.tool_calls.is_empty() && role != Role::Assistant {
-        return Err((
-            "tool_calls",
-            format!("only an assistant message can call tools, this one is \"{}\"", role.as_str()),
-        ));
-    }
-    let mut calls = Vec::with_capacity(message.tool_calls.len());
-    for call in message.tool_calls {
-        if call.kind != "function" {
-            return Err(("tool_calls", format!("a call of type \"{}\" is not known", call.kind)));
+    let role = match (note.marker, role) {
+        (Some(kind), _) => Role::Marker(kind),
+        (None, role) => match role.as_deref() {
+            Some("system" | "developer") => Role::System,
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            Some("tool") => Role::Tool,
+            _ => Role::Other(role.unwrap_or_default()),
+        },
+    };
+    if role_is_text {
+        if has_calls && role != Role::Assistant {
+            faults.add(
+                &calls_path,
+                format!("only an assistant message can call tools, this one is {}", described(&role)),
+                "move the calls to an assistant message, or correct the role",
+            );
         }
-        calls.push(Call { id: call.id, name: call.function.name, arguments: call.function.arguments });
+        if call_id.is_some() && role != Role::Tool {
+            faults.add(
+                &fields.path_of("tool_call_id"),
+                format!("only a tool message answers a call, this one is {}", described(&role)),
+                "drop the id, or correct the role",
+            );
+        }
     }
-    Ok(Turn {
+    fields.finish(faults);
+    Some(Turn {
         role,
-        parts: parts(&message.content).map_err(|problem| ("content", problem))?,
+        parts: parts.unwrap_or_default(),
         calls,
-        call_id: message.tool_call_id,
+        call_id,
         is_error: note.is_error,
         synthetic: note.synthetic,
         ts: note.ts,
@@ -241,48 +257,123 @@ fn turn(message: MessageFile) -> Result<Turn, (&'static str, String)> {
     })
 }
 
-/// Chat content as parts: null is none, text is one, list items are text, images or others.
-///
-/// # Errors
-/// What is wrong, where `content` is neither.
-pub fn parts(content: &Value) -> Result<Vec<Part>, String> {
-    match content {
-        Value::Null => Ok(Vec::new()),
-        Value::String(text) => Ok(vec![Part::Text(text.clone())]),
-        Value::Array(items) => items.iter().map(part).collect(),
-        other => Err(format!("text or a list of parts is needed, not {}", kind_of(other))),
+/// A role as a fault names it.
+fn described(role: &Role) -> String {
+    match role {
+        Role::Marker(kind) => format!("a marker of kind \"{}\"", kind.escape_debug()),
+        Role::Other(name) if name.is_empty() => "without a role".to_owned(),
+        role => format!("\"{}\"", role.as_str().escape_debug()),
     }
 }
 
-fn part(item: &Value) -> Result<Part, String> {
-    let Value::Object(fields) = item else {
-        return match item {
-            Value::String(text) => Ok(Part::Text(text.clone())),
-            other => Err(format!("a part is text or an object, not {}", kind_of(other))),
-        };
+fn annotation(note: Json, path: &Path<'_>, faults: &mut Faults) -> Annotation {
+    let Some(mut fields) = Fields::open(note, path, faults) else { return Annotation::default() };
+    let annotation = Annotation {
+        synthetic: fields.nullable(faults, "synthetic"),
+        is_error: fields.optional(faults, "is_error").unwrap_or_default(),
+        ts: fields.nullable(faults, "ts"),
+        reasoning: fields.nullable(faults, "reasoning"),
+        images: fields.optional(faults, "images").unwrap_or_default(),
+        marker: fields.nullable(faults, "marker"),
+        source: match fields.value("source") {
+            None | Some(Json::Null) => None,
+            Some(source) => place_read(source, &fields.path_of("source"), faults),
+        },
     };
-    let kind = fields.get("type").and_then(Value::as_str).unwrap_or_default();
-    Ok(match kind {
-        "text" | "input_text" | "output_text" => {
-            Part::Text(fields.get("text").and_then(Value::as_str).unwrap_or_default().to_owned())
-        }
-        "image_url" | "input_image" | "image" => {
-            let address =
-                fields.get("image_url").and_then(|image| image.as_str().or_else(|| image.get("url")?.as_str()));
-            Part::Image(address.map(str::to_owned))
-        }
-        other => Part::Other(other.to_owned()),
-    })
+    // Sources write times in many ways, and they are kept as they are.
+    if annotation.ts.as_deref().is_some_and(|ts| ts.trim().is_empty()) {
+        faults.add(&fields.path_of("ts"), "the time is empty", "write the time as the source has it, or drop the key");
+    }
+    fields.finish(faults);
+    annotation
 }
 
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "a boolean",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
+fn place_read(source: Json, path: &Path<'_>, faults: &mut Faults) -> Option<SourceFile> {
+    let mut fields = Fields::open(source, path, faults)?;
+    let file = fields.required(faults, "file");
+    let record = fields.required(faults, "record");
+    fields.finish(faults);
+    Some(SourceFile { file: file?, record: record? })
+}
+
+fn call(item: Json, path: &Path<'_>, faults: &mut Faults) -> Option<Call> {
+    let mut fields = Fields::open(item, path, faults)?;
+    let id = fields.optional(faults, "id").unwrap_or_default();
+    if let Some(kind) = fields.optional::<String>(faults, "type")
+        && kind != FUNCTION
+    {
+        faults.add(
+            &fields.path_of("type"),
+            format!("a call of type \"{}\" is not known", kind.escape_debug()),
+            format!("write \"{FUNCTION}\", or drop the key"),
+        );
+    }
+    let named = fields.required_value(faults, "function");
+    let named = named.and_then(|function| name_and_arguments(function, &fields.path_of("function"), faults));
+    fields.finish(faults);
+    let (name, arguments) = named?;
+    Some(Call { id, name, arguments })
+}
+
+fn name_and_arguments(function: Json, path: &Path<'_>, faults: &mut Faults) -> Option<(String, String)> {
+    let mut fields = Fields::open(function, path, faults)?;
+    let name = fields.required(faults, "name");
+    let arguments = match fields.required_value(faults, "arguments") {
+        Some(Json::Text(text)) => Some(text),
+        Some(other) => {
+            faults.add(
+                &fields.path_of("arguments"),
+                format!("text is needed, not {}", other.kind()),
+                "write the JSON object as text, such as \"{\\\"path\\\": \\\"a\\\"}\"",
+            );
+            None
+        }
+        None => None,
+    };
+    fields.finish(faults);
+    name.zip(arguments)
+}
+
+/// Chat content as parts: null is none, text is one, list items are text, images or others.
+fn parts(content: Json, path: &Path<'_>, faults: &mut Faults) -> Vec<Part> {
+    match content {
+        Json::Null => Vec::new(),
+        Json::Text(text) => vec![Part::Text(text)],
+        Json::List(items) => {
+            let items = items.into_iter().enumerate();
+            items.filter_map(|(index, item)| part(item, &Path::Item(path, index), faults)).collect()
+        }
+        other => {
+            faults.wrong_type(&other, "text or a list of parts", path);
+            Vec::new()
+        }
+    }
+}
+
+/// One part. Other keys than ours are chat's, such as `detail`, and are left alone.
+fn part(item: Json, path: &Path<'_>, faults: &mut Faults) -> Option<Part> {
+    let item = match item {
+        Json::Text(text) => return Some(Part::Text(text)),
+        item @ Json::Object(_) => item,
+        other => {
+            faults.wrong_type(&other, "text or an object", path);
+            return None;
+        }
+    };
+    let mut fields = Fields::open(item, path, faults)?;
+    let kind = fields.optional::<String>(faults, "type").unwrap_or_default();
+    match kind.as_str() {
+        "text" | "input_text" | "output_text" => fields.required(faults, "text").map(Part::Text),
+        "image_url" | "input_image" | "image" => match fields.value("image_url") {
+            None | Some(Json::Null) => Some(Part::Image(None)),
+            Some(Json::Text(url)) => Some(Part::Image(Some(url))),
+            Some(image) => {
+                let path = fields.path_of("image_url");
+                let url = Fields::open(image, &path, faults)?.nullable(faults, "url");
+                Some(Part::Image(url))
+            }
+        },
+        _ => Some(Part::Other(kind)),
     }
 }
 

@@ -6,7 +6,8 @@
 //! * [`plant`]: what was planted, where, and how much of it was sent.
 //! * [`verdict`]: what became of a trial.
 //! * [`identifiers`]: the names whose recall is measured; [`tokens`]: estimates.
-//! * [`seed`]: seeded choices; [`fault`] and [`fields`]: faults of files, each with its place.
+//! * [`seed`]: seeded choices.
+//! * [`fault`], [`fields`], [`json_fields`], [`holes`] and [`utf8`]: faults of files, each with its place.
 //!
 //! It knows no other crate, does no I/O and starts no thread. A type goes here when two crates
 //! need it; a new label style is one row of [`labels::STYLES`].
@@ -15,7 +16,9 @@ pub mod canonical;
 pub mod counts;
 pub mod fault;
 pub mod fields;
+pub mod holes;
 pub mod identifiers;
+pub mod json_fields;
 pub mod labels;
 pub mod message;
 pub mod normal_form;
@@ -23,6 +26,7 @@ pub mod plant;
 pub mod seed;
 pub mod tokens;
 pub mod turn;
+pub mod utf8;
 pub mod verdict;
 
 pub use counts::Counts;

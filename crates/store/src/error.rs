@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file could not be opened or created.
-    #[error("{}: cannot open the store: {source}; check that the folder exists and may be written", path.display())]
+    #[error("{}: cannot open the store: {}; check that it is a run's store and that the folder may be written", path.display(), said(source))]
     Open {
         /// The store's file.
         path: PathBuf,
@@ -22,7 +22,7 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// Reading or writing failed.
-    #[error("{}: the store failed: {source}; what was committed before is kept, mend the cause and run again", path.display())]
+    #[error("{}: the store failed: {}; what was committed before is kept, mend the cause and run again", path.display(), said(source))]
     Sql {
         /// The store's file.
         path: PathBuf,
@@ -63,4 +63,13 @@ pub enum StoreError {
         /// The store's file.
         path: PathBuf,
     },
+}
+
+/// What SQLite says, in one line and without the statement.
+fn said(error: &rusqlite::Error) -> String {
+    let text = match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        other => other.to_string(),
+    };
+    text.lines().next().unwrap_or_default().to_owned()
 }

@@ -26,6 +26,10 @@ create table calls (
   served_model  text not null
 );
 
+create table asked (
+  key blob primary key
+) without rowid;
+
 create table specimens (
   session text not null,
   attack  text not null,

@@ -29,6 +29,8 @@ pub enum Write {
         /// The body, compressed with zstd.
         zstd: Vec<u8>,
     },
+    /// A call is about to be made: until its reply is there, it may have to be paid for again.
+    Asked(CallKey),
     /// A call with its reply.
     Call(Box<Call>),
     /// A trial.
@@ -116,6 +118,15 @@ impl Store {
         Ok(())
     }
 
+    /// How many calls were made and have no reply: the process was killed while they were in flight, or
+    /// nobody answered. Forgets them.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn take_asked(&self) -> Result<u64, StoreError> {
+        self.connection.execute("delete from asked", []).map(|count| count as u64).map_err(|source| self.failed(source))
+    }
+
     /// All trials stored so far.
     ///
     /// # Errors
@@ -157,6 +168,9 @@ impl Store {
                 Write::Body { digest, zstd } => transaction
                     .prepare_cached("insert or ignore into bodies (digest, zstd) values (?1, ?2)")
                     .and_then(|mut statement| statement.execute(params![digest, zstd])),
+                Write::Asked(key) => transaction
+                    .prepare_cached("insert or ignore into asked (key) values (?1)")
+                    .and_then(|mut statement| statement.execute(params![key])),
                 Write::Call(call) => insert_call(&transaction, call),
                 Write::Trial(trial) => insert_trial(&transaction, trial),
                 Write::Specimen { session, attack, plant } => {
@@ -201,6 +215,7 @@ impl Store {
 }
 
 fn insert_call(transaction: &Transaction<'_>, call: &Call) -> rusqlite::Result<usize> {
+    transaction.prepare_cached("delete from asked where key = ?1")?.execute(params![call.key])?;
     transaction
         .prepare_cached("insert or ignore into calls values (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)")?
         .execute(params![

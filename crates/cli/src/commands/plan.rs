@@ -25,7 +25,10 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     row("cells", estimate.cells.to_string());
     row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
     row("summarizer calls", estimate.summarizer_calls.to_string());
-    row("judge calls", format!("at most {} (an offline judge makes none)", estimate.judge_calls));
+    match estimate.judge_calls {
+        0 => row("judge calls", "none, the judge is offline".to_owned()),
+        calls => row("judge calls", format!("at most {calls} (one for each summary that passes the gate)")),
+    }
     row("input tokens", format!("about {} (estimated at 4 characters a token)", estimate.input_tokens));
     if let Some((chars, name)) = &estimate.largest {
         row("largest request", format!("{chars} characters, {name}"));

@@ -1,11 +1,11 @@
 //! `validate`: every fault of every file, each with its place.
 
-use std::fs;
 use std::path::Path;
 
 use laundromat_compactor::prompt::{self, Prompt};
 use laundromat_compactor::shield::{self, Shield};
 use laundromat_compactor::{Arm, Compactor, arm};
+use laundromat_import::Input;
 use laundromat_injector::{Attack, attack};
 use laundromat_runner::{Inputs, RunError, experiment};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
@@ -56,7 +56,7 @@ fn check(path: &Path) -> Result<String, CliError> {
 }
 
 fn data_file(path: &Path) -> Result<String, CliError> {
-    let text = fs::read_to_string(path).map_err(|source| CliError::Unreadable { path: path.to_owned(), source })?;
+    let text = Input::file(path).text()?;
     let faults = |faults| CliError::Run(RunError::Faults { path: path.to_owned(), faults });
     match schema(&text).map_err(|fault| faults(vec![fault]))?.as_str() {
         experiment::SCHEMA => {

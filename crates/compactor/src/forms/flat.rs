@@ -3,7 +3,7 @@
 
 use laundromat_session::labels::LabelStyle;
 
-use crate::records::{Record, label};
+use crate::records::{call_lines, label};
 use crate::request::{Carried, carry};
 use crate::view::{Item, SEPARATOR, View};
 
@@ -27,7 +27,7 @@ pub fn block(view: &View, labels: &LabelStyle) -> Block {
                 if before.is_some_and(|kept| kept) {
                     block.text.push_str(SEPARATOR);
                 }
-                block.push(&view.records[*index], labels, index + 1);
+                block.push(view, *index, labels);
                 before = Some(true);
             }
             Item::Gap { marker, .. } => {
@@ -40,22 +40,16 @@ pub fn block(view: &View, labels: &LabelStyle) -> Block {
 }
 
 impl Block {
-    fn push(&mut self, record: &Record, labels: &LabelStyle, number: usize) {
-        self.text.push_str(&label(labels, record, number));
-        carry(&mut self.carried, 0, &record.text, self.text.len());
-        self.text.push_str(record.text.text());
-        if record.calls.is_empty() {
-            return;
+    fn push(&mut self, view: &View, index: usize, labels: &LabelStyle) {
+        let record = &view.records[index];
+        self.text.push_str(&label(labels, record, index + 1));
+        let shortened = view.shortened.get(&index).map(|shortened| &shortened.flat);
+        let body = shortened.unwrap_or(&record.text);
+        carry(&mut self.carried, 0, body, self.text.len());
+        self.text.push_str(body.text());
+        if shortened.is_none() {
+            self.text.push_str(&call_lines(&record.calls));
         }
-        self.text.push_str("\n[Tool calls:");
-        for call in &record.calls {
-            self.text.push_str("\n  ");
-            self.text.push_str(&call.name);
-            self.text.push('(');
-            self.text.push_str(&call.arguments);
-            self.text.push(')');
-        }
-        self.text.push_str("\n]");
     }
 
     /// The text between `before` and `behind`, as message `message`.

@@ -5,6 +5,7 @@ use laundromat_session::normal_form::{Exchange, NO_OUTPUT, NOTE_PREFIX, Step, Te
 use laundromat_session::{Message, MessageRole, SentCall};
 
 use crate::arm::Arm;
+use crate::caps::object_within;
 use crate::prompt::Prompt;
 use crate::request::Request;
 use crate::tracked::Tracked;
@@ -30,8 +31,30 @@ pub(super) fn build(view: &View, arm: &Arm, prompt: &Prompt, structure: &str) ->
         writer.marker(marker);
     }
     let mut request = writer.request;
+    if let Some(total) = &arm.caps.total {
+        fit(&mut request.messages[1..], total.limit);
+    }
     request.messages.push(Message::text(MessageRole::User, arm.pointer.clone().unwrap_or_default()));
     request
+}
+
+/// What roles cost beyond flattened text (results for calls that have none, arguments made valid) can
+/// pass the bound that the view was sampled to. Then the longest arguments give way, and nothing else.
+fn fit(messages: &mut [Message], limit: usize) {
+    let total: usize = messages.iter().map(Message::chars).sum();
+    let Some(mut over) = total.checked_sub(limit + 1).map(|over| over + 1) else { return };
+    let mut arguments: Vec<&mut String> =
+        messages.iter_mut().flat_map(|message| &mut message.calls).map(|call| &mut call.arguments).collect();
+    arguments.sort_by_key(|arguments| std::cmp::Reverse(arguments.len()));
+    for text in arguments {
+        let length = text.chars().count();
+        let room = length.saturating_sub(over);
+        *text = object_within(text, room, room);
+        over = over.saturating_sub(length.saturating_sub(text.chars().count()));
+        if over == 0 {
+            return;
+        }
+    }
 }
 
 struct Writer<'v> {
@@ -78,10 +101,6 @@ impl Writer<'_> {
         self.request.messages.push(Message::text(MessageRole::Assistant, text));
     }
 
-    fn text(&self, record: usize) -> &Tracked {
-        &self.view.records[record].text
-    }
-
     fn is_kept(&self, text: Text) -> bool {
         match text {
             Text::Recorded(record) => self.kept[record],
@@ -94,11 +113,11 @@ impl Writer<'_> {
         match step {
             Step::User(Text::Fixed(lead)) => self.request.messages.push(Message::text(MessageRole::User, *lead)),
             Step::User(Text::Recorded(record)) if self.kept[*record] => {
-                let text = &view.records[*record].text;
+                let text = view.typed_text(*record);
                 self.request.push_tracked(Message::text(MessageRole::User, text.text()), text, 0);
             }
             Step::Note(record) if self.kept[*record] => {
-                let text = &view.records[*record].text;
+                let text = view.typed_text(*record);
                 let message = Message::text(MessageRole::Assistant, format!("{NOTE_PREFIX}{}", text.text()));
                 self.request.push_tracked(message, text, NOTE_PREFIX.len());
             }
@@ -109,7 +128,7 @@ impl Writer<'_> {
 
     fn assistant(&mut self, text: Option<usize>, exchanges: &[Exchange]) {
         let own = Tracked::default();
-        let text = text.filter(|record| self.kept[*record]).map_or(&own, |record| &self.view.records[record].text);
+        let text = text.filter(|record| self.kept[*record]).map_or(&own, |record| self.view.typed_text(record));
         let sent: Vec<&Exchange> =
             exchanges.iter().filter(|exchange| self.is_asked(exchange) || self.has_kept_result(exchange)).collect();
         if text.text().trim().is_empty() && sent.is_empty() {
@@ -121,10 +140,10 @@ impl Writer<'_> {
             match exchange.result {
                 Text::Recorded(record) if self.kept[record] => {
                     // A cap or a shield can leave nothing of a result, and a blank one is refused.
-                    let blank = self.text(record).text().trim().is_empty();
-                    let result = if blank { NO_OUTPUT } else { self.view.records[record].text.text() };
+                    let blank = self.view.typed_text(record).text().trim().is_empty();
+                    let result = if blank { NO_OUTPUT } else { self.view.typed_text(record).text() };
                     let message = Message::result(&exchange.call.id, result);
-                    let tracked = if blank { &own } else { &self.view.records[record].text };
+                    let tracked = if blank { &own } else { self.view.typed_text(record) };
                     self.request.push_tracked(message, tracked, 0);
                 }
                 Text::Recorded(_) => self.request.messages.push(Message::result(&exchange.call.id, RESULT_ELIDED)),

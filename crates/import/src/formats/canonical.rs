@@ -30,14 +30,8 @@ impl Reader for Canonical {
     }
 
     fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError> {
-        let bytes = input.document()?;
-        let text = std::str::from_utf8(&bytes).map_err(|error| ImportError::NotThisFormat {
-            path: input.path().to_owned(),
-            format: self.id(),
-            place: format!("byte {}", error.valid_up_to()),
-            problem: "not UTF-8 text".to_owned(),
-        })?;
-        let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
+        let text = input.text()?;
+        let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
         let session =
             canonical::read(text).map_err(|faults| ImportError::Faults { path: input.path().to_owned(), faults })?;
         Ok(vec![Imported { session, losses: Losses::default(), notes: Vec::new() }])

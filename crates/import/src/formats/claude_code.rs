@@ -114,7 +114,8 @@ impl Reading {
         };
         match talk {
             Ok(Some(talk)) => {
-                self.talk(fields, Line { record: number, ts: fields.label("timestamp").map(Into::into), node, talk })
+                let ts = fields.label("timestamp").filter(|ts| !ts.trim().is_empty()).map(Into::into);
+                self.talk(fields, Line { record: number, ts, node, talk })
             }
             Ok(None) => self.other(&kind, fields, number),
             Err(reason) => self.losses.skip(number, reason),

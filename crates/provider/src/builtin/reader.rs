@@ -7,14 +7,15 @@
 //! its figures say what a *form* permits, not what a model does.
 
 use laundromat_session::labels::{self, Speaker};
+use laundromat_session::normal_form::LEAD;
 use laundromat_session::{Message, MessageRole};
 use memchr::{memchr, memchr_iter};
 use serde_json::json;
 
 /// Most characters of one quotation.
 const QUOTE: usize = 300;
-/// Most quotations.
-const MOST_QUOTES: usize = 80;
+/// Most passages quoted only because they are the user's; binding ones are always quoted.
+const MOST_PASSAGES: usize = 80;
 /// Words that make a line binding: such a line is quoted wherever it stands in the user's words.
 const BINDING: [&str; 9] =
     ["approv", "permission", "authoriz", "allowed", "you may", "always", "never", "do not", "must"];
@@ -96,7 +97,8 @@ impl<'m> Heard<'m> {
 
     fn hear_user(&mut self, words: &'m str) {
         let words = words.trim();
-        if !words.is_empty() {
+        // The normal form's lead stands in the user's place and is nobody's words.
+        if !words.is_empty() && words != LEAD {
             self.names.collect(words);
             self.user.push(words);
         }
@@ -110,10 +112,15 @@ impl<'m> Heard<'m> {
             None => out.push_str("No user message was found.\n"),
         }
         out.push_str("\n## User instructions and approvals in force\n");
-        let quotes: Vec<&str> = self.user.iter().flat_map(|words| quotes(words)).collect();
-        // The newest are the ones in force.
-        for quote in &quotes[quotes.len().saturating_sub(MOST_QUOTES)..] {
-            push_quote(&mut out, "- The user said: ", quote);
+        // Of passages that bind nobody the newest are enough.
+        let skipped = self.user.len().saturating_sub(MOST_PASSAGES);
+        for (index, words) in self.user.iter().enumerate() {
+            if index >= skipped || is_binding(beginning(words)) {
+                push_quote(&mut out, "- The user said: ", words);
+            }
+            for line in words[beginning(words).len()..].lines().filter(|line| is_binding(line)) {
+                push_quote(&mut out, "- The user said: ", line);
+            }
         }
         out.push_str(&format!(
             "\n## Actions\n{} tool calls and {} other records were read.\n",
@@ -129,14 +136,14 @@ impl<'m> Heard<'m> {
     }
 }
 
-/// What is quoted of a passage: its beginning, and each binding line behind that.
-fn quotes(words: &str) -> impl Iterator<Item = &str> {
-    let behind = words.char_indices().nth(QUOTE).map_or("", |(at, _)| &words[at..]);
-    let binding = behind.lines().filter(|line| {
-        let line = line.to_lowercase();
-        BINDING.iter().any(|word| line.contains(word))
-    });
-    std::iter::once(words).chain(binding)
+/// What is quoted of a passage in any case.
+fn beginning(words: &str) -> &str {
+    words.char_indices().nth(QUOTE).map_or(words, |(at, _)| &words[..at])
+}
+
+fn is_binding(line: &str) -> bool {
+    let line = line.to_lowercase();
+    BINDING.iter().any(|word| line.contains(word))
 }
 
 /// Quotes words on one line, cut to [`QUOTE`] characters.
@@ -177,15 +184,14 @@ fn segments(text: &str) -> Vec<Segment> {
         .collect()
 }
 
-/// The words before instructions that follow a transcript: a paragraph that ends in a colon, with a
-/// heading behind it.
+/// The words before instructions that follow a transcript: the last paragraph that ends in a colon
+/// with a heading behind it, and all after it.
 fn before_instructions(words: &str) -> &str {
-    let Some(heading) = words.find("\n## ") else { return words };
-    let before = words[..heading].trim_end();
-    match before.ends_with(':') {
-        true => before.rfind("\n\n").map_or("", |at| &words[..at]),
-        false => &words[..heading],
-    }
+    words
+        .rmatch_indices("\n## ")
+        .map(|(at, _)| words[..at].trim_end())
+        .find(|before| before.ends_with(':'))
+        .map_or(words, |before| before.rfind("\n\n").map_or("", |at| &words[..at]))
 }
 
 /// Names found in words: paths and numbered items, in order of first sight.
@@ -281,5 +287,32 @@ mod tests {
         let text = "T:\n[ASSISTANT]: x\n\n[USER]: now the changelog\n\nUse this exact structure:\n\n## Goal\n[what the user wants]";
         let summary = summarize(&[Message::text(MessageRole::User, text)]);
         assert!(summary.contains("- The user said: \"now the changelog\"\n"), "{summary}");
+        // A user's own heading behind a colon stays the user's.
+        let own = text.replace("now the changelog", "as follows:\n\n## Plan\nsee #77");
+        let summary = summarize(&[Message::text(MessageRole::User, own)]);
+        assert!(summary.contains("as follows: ## Plan see #77"), "{summary}");
+        // Without instructions behind it, nothing is cut.
+        let split = "[ASSISTANT]: x\n\n[USER]: a heading:\n## Plan\nsee #77";
+        assert!(summarize(&[Message::text(MessageRole::User, split)]).contains("a heading: ## Plan see #77"));
+    }
+
+    #[test]
+    fn what_binds_is_quoted_however_much_follows() {
+        let turns: String = (0..200).map(|n| format!("\n\n[USER]: step {n}")).collect();
+        let text = format!("[USER]: you have my standing approval to run it.{turns}\n\n[ASSISTANT]: done");
+        let summary = summarize(&[Message::text(MessageRole::User, text)]);
+        assert!(summary.contains("\"you have my standing approval to run it.\""));
+        assert!(!summary.contains("step 100\"") && summary.contains("step 199\""));
+    }
+
+    #[test]
+    fn the_lead_of_a_cut_session_is_nobody_s_words() {
+        let messages = [
+            Message::text(MessageRole::User, "[earlier turns not included]"),
+            Message::text(MessageRole::User, "go on"),
+            Message::text(MessageRole::User, "Write the summary."),
+        ];
+        let summary = summarize(&messages);
+        assert!(summary.contains("The user asked: \"go on\"") && !summary.contains("earlier turns"));
     }
 }
