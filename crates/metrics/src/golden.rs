@@ -1,6 +1,6 @@
 //! Every statistic by name, from JSON to JSON, as reference files spell them.
 //!
-//! One table maps a name to its evaluator; `laundromat stats eval` and the golden test both go through it, so a file of
+//! One table maps a name to its evaluator; a command that evaluates such files and the golden test both go through it, so a file of
 //! cases from elsewhere checks the very functions that the reports use.
 
 mod design;

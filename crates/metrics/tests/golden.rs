@@ -1,4 +1,4 @@
-//! Every case of the reference file, through the same table that `laundromat stats eval` uses.
+//! Every case of the reference file, through the same table that serves files of this shape.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

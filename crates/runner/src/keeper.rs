@@ -4,7 +4,6 @@
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::io;
-use std::sync::Mutex;
 use std::thread::JoinHandle;
 
 use laundromat_provider::{CallKey, CallLog, Logged, Usage};
@@ -46,7 +45,7 @@ pub struct Keeper {
     queue: mpsc::Sender<Request>,
     /// Keys of calls committed before this start: only these are looked up.
     known: HashSet<CallKey>,
-    thread: Mutex<Option<JoinHandle<Result<(), StoreError>>>>,
+    thread: JoinHandle<Result<(), StoreError>>,
 }
 
 impl std::fmt::Debug for Request {
@@ -67,7 +66,7 @@ impl Keeper {
             .name("store".to_owned())
             .spawn(move || keep(store, requests))
             .map_err(|error| RunError::Internal(format!("no thread for the store: {error}")))?;
-        Ok(Self { queue, known, thread: Mutex::new(Some(thread)) })
+        Ok(Self { queue, known, thread })
     }
 
     /// Hands a write over without waiting for the disk.
@@ -75,7 +74,7 @@ impl Keeper {
     /// # Errors
     /// When the store has failed.
     pub async fn write(&self, write: Write) -> Result<(), RunError> {
-        self.queue.send(Request::Write(vec![write], None)).await.map_err(|_| self.failure())
+        self.queue.send(Request::Write(vec![write], None)).await.map_err(|_| ended())
     }
 
     /// Hands a write over from a thread that may block.
@@ -83,7 +82,7 @@ impl Keeper {
     /// # Errors
     /// When the store has failed.
     pub fn write_blocking(&self, write: Write) -> Result<(), RunError> {
-        self.queue.blocking_send(Request::Write(vec![write], None)).map_err(|_| self.failure())
+        self.queue.blocking_send(Request::Write(vec![write], None)).map_err(|_| ended())
     }
 
     /// Waits until everything handed over is on disk, and ends the thread.
@@ -93,23 +92,16 @@ impl Keeper {
     pub fn finish(self) -> Result<(), RunError> {
         let Self { queue, thread, .. } = self;
         drop(queue);
-        let thread = thread.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-        match thread.map(JoinHandle::join) {
-            Some(Ok(ended)) => Ok(ended?),
-            Some(Err(_)) => Err(RunError::Internal("the store's thread panicked".to_owned())),
-            None => Ok(()),
+        match thread.join() {
+            Ok(ended) => Ok(ended?),
+            Err(_) => Err(RunError::Internal("the store's thread panicked".to_owned())),
         }
     }
+}
 
-    /// Why the thread ended early.
-    fn failure(&self) -> RunError {
-        let thread = self.thread.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-        match thread.map(JoinHandle::join) {
-            Some(Ok(Err(error))) => error.into(),
-            Some(Ok(Ok(()))) | None => RunError::Internal("the store's thread has ended".to_owned()),
-            Some(Err(_)) => RunError::Internal("the store's thread panicked".to_owned()),
-        }
-    }
+/// The thread has ended early. Why is for [`Keeper::finish`] to say: many who wait notice at once.
+fn ended() -> RunError {
+    RunError::Internal("the store's thread has ended".to_owned())
 }
 
 impl CallLog for Keeper {
@@ -121,10 +113,10 @@ impl CallLog for Keeper {
             return Ok(None);
         }
         let (answer, answered) = oneshot::channel();
-        self.queue.send(Request::LookUp(*key, answer)).await.map_err(|_| self.failure())?;
+        self.queue.send(Request::LookUp(*key, answer)).await.map_err(|_| ended())?;
         match answered.await {
             Ok(Ok(call)) => call.map(logged).transpose(),
-            Ok(Err(StoreFailed)) | Err(_) => Err(self.failure()),
+            Ok(Err(StoreFailed)) | Err(_) => Err(ended()),
         }
     }
 
@@ -152,10 +144,10 @@ impl CallLog for Keeper {
             served_model: logged.served_model,
         })));
         let (done, committed) = oneshot::channel();
-        self.queue.send(Request::Write(writes, Some(done))).await.map_err(|_| self.failure())?;
+        self.queue.send(Request::Write(writes, Some(done))).await.map_err(|_| ended())?;
         match committed.await {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(StoreFailed)) | Err(_) => Err(self.failure()),
+            Ok(Err(StoreFailed)) | Err(_) => Err(ended()),
         }
     }
 }

