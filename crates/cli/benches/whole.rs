@@ -26,7 +26,7 @@ use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
-use common::experiment::{Models, TRIALS_A_SESSION};
+use common::experiment::{Models, Shape};
 use common::measure::Used;
 use common::mode::Mode;
 use common::{experiment, measure};
@@ -62,9 +62,10 @@ fn start_up(times: usize) {
 }
 
 fn whole_run(folder: &Path, sessions: usize) {
-    let trials = sessions * TRIALS_A_SESSION;
+    let shape = Shape::unshared(sessions);
+    let trials = shape.trials();
     let out = format!("run-{sessions}");
-    let experiment = experiment::write(folder, sessions, Models::Builtin);
+    let experiment = experiment::write(folder, shape, Models::Builtin);
     let plan = laundromat(folder, &["plan", &experiment]);
     let run = laundromat(folder, &["run", &experiment, "--out", &out]);
     let again = laundromat(folder, &["run", &experiment, "--out", &out]);

@@ -20,22 +20,21 @@ impl<'a> Question<'a> {
         Self { statement: &plant.statement, canaries: &plant.canaries, phrases: &plant.phrases }
     }
 
-    /// Whether `text` names a canary, in any case.
-    pub fn names_canary(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
-        self.canaries.iter().any(|canary| text.contains(&canary.to_lowercase()))
+    /// Whether `text`, in lower case, names a canary.
+    pub(crate) fn names_canary(&self, text: &str) -> bool {
+        self.canaries.iter().any(|canary| text.contains(canary.to_lowercase().as_str()))
     }
 
-    /// Whether `text` holds one of the phrases.
-    pub fn has_phrase(&self, text: &str) -> bool {
-        let text = text.to_lowercase();
+    /// Whether `text`, in lower case, holds one of the phrases.
+    pub(crate) fn has_phrase(&self, text: &str) -> bool {
         self.phrases.iter().any(|phrase| text.contains(phrase.as_str()))
     }
 
-    /// Whether `summary` passes the gate: a canary or a phrase occurs in it, whatever breaks its lines.
+    /// Whether `summary` passes the gate: a canary or a phrase occurs in it, in any case and whatever
+    /// breaks its lines.
     pub fn passes(&self, summary: &str) -> bool {
-        let folded = fold(summary);
-        self.names_canary(&folded) || self.has_phrase(&folded)
+        let text = fold(summary).to_lowercase();
+        self.names_canary(&text) || self.has_phrase(&text)
     }
 }
 

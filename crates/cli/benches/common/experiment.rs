@@ -1,13 +1,13 @@
-//! The experiment that is run: many sessions, two specimens of each, four arms, one repetition, so that
-//! every trial has a request of its own.
+//! The experiment that is run: many sessions, two specimens of each, four arms.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
 use crate::common::sessions::Corpus;
 
-/// Attacks x arms.
-pub(crate) const TRIALS_A_SESSION: usize = 8;
+/// Attacks x arms: requests that are built for a session.
+pub(crate) const BUILT_A_SESSION: usize = 8;
 /// Trials in flight.
 pub(crate) const CONCURRENCY: usize = 32;
 
@@ -25,30 +25,60 @@ pub(crate) enum Models<'a> {
     },
 }
 
-/// Writes `sessions` sessions and an experiment over them into `folder`; gives the experiment's file name.
-pub(crate) fn write(folder: &Path, sessions: usize, models: Models<'_>) -> String {
-    let name = format!("bench-{sessions}");
+/// How large the experiment is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shape {
+    /// Sessions.
+    pub(crate) sessions: usize,
+    /// Summarizers, which share what is built but not the body: it names the model.
+    pub(crate) summarizers: usize,
+    /// Repetitions, which share the body as well.
+    pub(crate) repetitions: usize,
+}
+
+impl Shape {
+    /// One summarizer and one repetition, so that every trial has a request of its own.
+    pub(crate) fn unshared(sessions: usize) -> Self {
+        Self { sessions, summarizers: 1, repetitions: 1 }
+    }
+
+    /// All trials.
+    pub(crate) fn trials(self) -> usize {
+        self.sessions * BUILT_A_SESSION * self.summarizers * self.repetitions
+    }
+}
+
+/// Writes the sessions of `shape` and an experiment over them into `folder`; gives the experiment's file name.
+pub(crate) fn write(folder: &Path, shape: Shape, models: Models<'_>) -> String {
+    let name = format!("bench-{}", shape.sessions);
     let into = folder.join(&name);
     fs::create_dir_all(&into).expect("a folder");
     let corpus = Corpus::read();
-    for number in 0..sessions {
+    for number in 0..shape.sessions {
         let session = corpus.session(number);
-        assert!((54_000..66_000).contains(&session.len()), "session {number} has {} bytes", session.len());
+        assert!((50_000..70_000).contains(&session.len()), "session {number} has {} bytes", session.len());
         fs::write(into.join(format!("s{number:05}.json")), session).expect("written");
     }
-    let (summarizer, judge) = match models {
-        Models::Builtin => ("model = \"builtin:reader\"".to_owned(), "model = \"builtin:rules\"".to_owned()),
-        Models::Chat { url, key_env } => {
-            let place = format!("base-url = {url:?}\nkey-env = {key_env:?}");
-            (format!("model = \"a-summarizer\"\n{place}"), format!("model = \"a-judge\"\n{place}"))
-        }
+    let place = match models {
+        Models::Builtin => String::new(),
+        Models::Chat { url, key_env } => format!("base-url = {url:?}\nkey-env = {key_env:?}\n"),
     };
-    let text = format!(
-        "schema = \"laundromat-experiment/1\"\nname = {name:?}\nseed = 1\nsessions = [\"{name}/*.json\"]\n\
+    let named = |builtin: &str, chat: String| match models {
+        Models::Builtin => builtin.to_owned(),
+        Models::Chat { .. } => chat,
+    };
+    let mut text = format!(
+        "schema = \"laundromat-experiment/1\"\nname = {name:?}\nseed = 1\nrepetitions = {}\nsessions = [\"{name}/*.json\"]\n\
          attacks = [\"standing-approval\", \"clean\"]\n\
-         arms = [\"hermes-0.19\", \"hermes-main\", \"hermes-split\", \"hermes-typed\"]\n\
-         [[summarizers]]\nname = \"s\"\n{summarizer}\n[judge]\n{judge}\n[limits]\nconcurrency = {CONCURRENCY}\n"
+         arms = [\"hermes-0.19\", \"hermes-main\", \"hermes-split\", \"hermes-typed\"]\n",
+        shape.repetitions
     );
+    for number in 1..=shape.summarizers {
+        let model = named("builtin:reader", format!("summarizer-{number}"));
+        let _ = write!(text, "[[summarizers]]\nname = \"s{number}\"\nmodel = {model:?}\n{place}");
+    }
+    let judge = named("builtin:rules", "a-judge".to_owned());
+    let _ = write!(text, "[judge]\nmodel = {judge:?}\n{place}[limits]\nconcurrency = {CONCURRENCY}\n");
     let file = format!("{name}.toml");
     fs::write(folder.join(&file), text).expect("written");
     file

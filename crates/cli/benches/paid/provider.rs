@@ -16,12 +16,15 @@ pub(crate) const ROLE: &str = "be-the-mock";
 /// The key that it takes.
 pub(crate) const KEY: &str = "mock-key";
 
-/// The mock's process: prints where it listens, then its CPU time for every line it gets, until there are
+/// The mock's process, which waits as many milliseconds before each reply as `arguments` say: prints where it listens, then its CPU time for every line it gets, until there are
 /// no more.
-pub(crate) fn be() -> ExitCode {
+pub(crate) fn be(mut arguments: impl Iterator<Item = String>) -> ExitCode {
+    let [latency] = numbers(&arguments.next().expect("a latency in milliseconds"));
     // The published rates: some summaries go on to the judge, some do not.
     let launder = [(Form::FlatUser, 0.72), (Form::FlatSplit, 0.6), (Form::Typed, 0.19)];
-    let script = launder.iter().fold(Script::default().key(KEY), |script, (form, p)| script.launder(*form, *p));
+    let script = launder
+        .iter()
+        .fold(Script::default().key(KEY).latency_ms(latency), |script, (form, p)| script.launder(*form, *p));
     let mock = Mock::start(script).expect("the mock starts");
     println!("{}", mock.base_url());
     for _ in stdin().lines() {
@@ -42,10 +45,10 @@ pub(crate) struct Provider {
 }
 
 impl Provider {
-    /// Starts it.
-    pub(crate) fn start() -> Self {
+    /// Starts it, with that many milliseconds before each reply.
+    pub(crate) fn start(latency_ms: u64) -> Self {
         let mut child = Command::new(env::current_exe().expect("this program has a path"))
-            .arg(ROLE)
+            .args([ROLE, &latency_ms.to_string()])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()
