@@ -12,7 +12,7 @@ pub fn unknown(text: &str, holes: &[&str]) -> Vec<String> {
             continue;
         }
         // A brace is one byte, so the text behind it begins at 1.
-        let inner = rest[1..].find(['{', '}', '\n']).filter(|end| rest[1..].as_bytes()[*end] == b'}');
+        let inner = rest[1..].find(['{', '}', '\n']).filter(|end| rest[1 + end..].starts_with('}'));
         let (problem, end) = match inner {
             Some(end) if rest.starts_with('{') => ("an unknown hole", end + 2),
             _ => ("a stray brace", 1),

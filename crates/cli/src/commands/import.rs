@@ -163,3 +163,91 @@ fn add(sum: &mut Counts, counts: &Counts) {
     sum.results += counts.results;
     sum.orphan_results += counts.orphan_results;
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use clap::Parser;
+
+    use super::run;
+    use crate::args::{Args, Command};
+    use crate::exit_code::ExitCode;
+
+    /// Imports in `folder`, whose name stands for `@`.
+    fn import(folder: &Path, arguments: &[&str]) -> ExitCode {
+        let folder = folder.display().to_string();
+        let arguments = arguments.iter().map(|argument| argument.replace('@', &folder));
+        let out = format!("{folder}/out");
+        let all = ["laundromat", "import", "--out", &out].map(str::to_owned).into_iter().chain(arguments);
+        let Command::Import(import) = Args::try_parse_from(all).expect("arguments").command else { panic!("import") };
+        run(&import).unwrap_or_else(|error| error.exit_code())
+    }
+
+    /// A folder with two sessions, and a file between them that is none.
+    fn folder() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("in")).expect("a folder");
+        let session = "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n";
+        for (name, text) in [("a.jsonl", session), ("b.json", "hello"), ("c.jsonl", session)] {
+            fs::write(folder.path().join("in").join(name), text).expect("written");
+        }
+        folder
+    }
+
+    fn written(folder: &Path) -> Vec<String> {
+        let listed = fs::read_dir(folder.join("out")).into_iter().flatten();
+        let mut names: Vec<String> =
+            listed.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_is_wrong_with_one_file_stops_no_other() {
+        let folder = folder();
+        assert_eq!(import(folder.path(), &["@/none.json", "@/in"]), ExitCode::Usage);
+        assert_eq!(written(folder.path()), ["a.json", "c.json"]);
+    }
+
+    #[test]
+    fn a_taken_name_stops_no_other() {
+        let folder = folder();
+        assert_eq!(import(folder.path(), &["@/in/a.jsonl", "--first", "1"]), ExitCode::Pass);
+        let before = fs::read(folder.path().join("out/a.json")).expect("reads");
+        assert_eq!(import(folder.path(), &["@/in/a.jsonl", "@/in/c.jsonl"]), ExitCode::Usage);
+        assert_eq!(written(folder.path()), ["a.json", "c.json"]);
+        assert_eq!(fs::read(folder.path().join("out/a.json")).expect("reads"), before);
+    }
+
+    #[test]
+    fn nothing_to_import_is_told_apart_only_where_nothing_else_is_wrong() {
+        let folder = folder();
+        fs::create_dir(folder.path().join("empty")).expect("a folder");
+        assert_eq!(import(folder.path(), &["@/empty"]), ExitCode::NothingSelected);
+        assert_eq!(import(folder.path(), &["@/empty", "@/in/a.jsonl"]), ExitCode::NothingSelected);
+        assert_eq!(import(folder.path(), &["@/empty", "@/none"]), ExitCode::Usage);
+        assert_eq!(import(folder.path(), &["@/none", "@/empty"]), ExitCode::Usage);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_refused_by_name_and_passed_over_in_a_folder() {
+        let folder = folder();
+        fs::remove_file(folder.path().join("in/b.json")).expect("removed");
+        let pipe = folder.path().join("in/b.json");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+        assert_eq!(import(folder.path(), &["@/in"]), ExitCode::Pass);
+        assert_eq!(written(folder.path()), ["a.json", "c.json"]);
+        assert_eq!(import(folder.path(), &["@/in/b.json"]), ExitCode::Usage);
+    }
+
+    #[test]
+    fn at_least_one_turn_is_kept() {
+        for first in ["0", "-1", "x"] {
+            let parsed = Args::try_parse_from(["laundromat", "import", "a", "--out", "b", "--first", first]);
+            assert!(parsed.is_err(), "{first}");
+        }
+    }
+}
