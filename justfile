@@ -10,7 +10,11 @@ check:
 quickstart:
     cargo run --release -- run scenarios/quickstart.toml
 
-# Start-up, CPU and memory of the whole binary.
+# The binary against the strict mock, killed, and on a full disk.
+e2e:
+    cargo test -p laundromat-cli --test paid --test killed --test full_disk --test gate
+
+# Start-up, CPU and memory of the whole binary, and the paid path beside a bare loop (docs/performance.md).
 bench:
     cargo bench -p laundromat-cli
 

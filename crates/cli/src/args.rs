@@ -67,7 +67,7 @@ pub(crate) struct Plan {
 pub(crate) struct Run {
     /// The experiment file
     pub(crate) experiment: PathBuf,
-    /// Folder of the run [default: results/NAME]
+    /// Folder of the run [default: what the experiment says, else results/NAME]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// The date shown to every arm; it is pinned when the run is first started [default: today]

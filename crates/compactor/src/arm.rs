@@ -3,7 +3,6 @@
 
 use std::fmt;
 
-use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::LabelStyle;
@@ -14,8 +13,6 @@ use crate::records::{Scrub, Window};
 
 /// What `schema` says in an arm file.
 pub const SCHEMA: &str = "laundromat-arm/1";
-/// What pooled rows of the tables have in place of a name.
-const ALL: &str = "all";
 
 /// The properties that a harness may break; see `docs/architecture.md`, "Invariants".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -145,17 +142,7 @@ impl fmt::Display for Arm {
 
 fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     root.schema(document, SCHEMA);
-    let name = root.required_at::<String>(document, "name");
-    if let Some((name, span)) = &name
-        && (!is_id(name) || name == ALL)
-    {
-        document.fault(
-            span,
-            "name",
-            format!("\"{}\" cannot name an arm", name.escape_debug()),
-            format!("use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.', and not \"{ALL}\""),
-        );
-    }
+    let name = root.name(document, "an arm");
     let title = root.required(document, "title");
     let faults = faults(document, root);
     let form = root.required_at::<String>(document, "form").and_then(|(id, span)| {
@@ -230,7 +217,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         _ => {}
     }
     Some(Arm {
-        name: name?.0,
+        name: name?,
         title: title?,
         source: source?,
         faults,

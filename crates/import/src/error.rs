@@ -1,9 +1,9 @@
 //! What stops an import. Each message names the file, the place in it and a remedy.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use laundromat_session::Fault;
+use laundromat_session::{Fault, fault};
 
 /// Why a file could not be imported, or a session not be written.
 #[derive(Debug, thiserror::Error)]
@@ -61,7 +61,7 @@ pub enum ImportError {
         what: &'static str,
     },
     /// A file in the canonical form has faults.
-    #[error("{}", listed(path, faults))]
+    #[error("{}", fault::listed(&path.display().to_string(), faults))]
     Faults {
         /// The file.
         path: PathBuf,
@@ -110,19 +110,6 @@ pub enum ImportError {
         /// The id.
         id: String,
     },
-}
-
-/// One line a fault, each with the file.
-fn listed(path: &Path, faults: &[Fault]) -> String {
-    let lines: Vec<String> = faults
-        .iter()
-        .map(|fault| {
-            // file:line:column reads as one place; without a line the fault follows behind a space.
-            let gap = if fault.place.line_column.is_some() { "" } else { " " };
-            format!("{}:{gap}{fault}", path.display())
-        })
-        .collect();
-    lines.join("\n")
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! An attack or control as data.
 
-use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::{self, LabelStyle};
@@ -12,8 +11,6 @@ use crate::presets;
 
 /// What `schema` says in an attack file.
 pub const SCHEMA: &str = "laundromat-attack/1";
-/// What pooled rows of the tables have in place of a name.
-const ALL: &str = "all";
 /// What payloads and statements are filled in with.
 const HOLES: &[&str] = &[Canary::HOST_HOLE, Canary::PATH_HOLE];
 
@@ -108,18 +105,7 @@ impl Attack {
 
 fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Attack> {
     root.schema(document, SCHEMA);
-    let name = root.required_at::<String>(document, "name");
-    if let Some((name, span)) = &name
-        && (!is_id(name) || name == ALL)
-    {
-        document.fault(
-            span,
-            "name",
-            format!("\"{}\" cannot name an attack", name.escape_debug()),
-            format!("use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.', and not \"{ALL}\""),
-        );
-    }
-    let name = name.map(|(name, _)| name);
+    let name = root.name(document, "an attack");
     let title = root.required(document, "title");
     let kind = root.required_at::<PlantKind>(document, "kind");
     if let Some((PlantKind::Clean, _)) = kind {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use laundromat_import::ImportError;
 use laundromat_injector::InjectError;
 use laundromat_provider::{CallFailure, ClientError};
-use laundromat_session::Fault;
+use laundromat_session::{Fault, fault};
 use laundromat_store::StoreError;
 
 /// Why there is no run, or no more of it.
@@ -20,7 +20,7 @@ pub enum RunError {
         source: std::io::Error,
     },
     /// A data file has faults.
-    #[error("{}", listed(path, faults))]
+    #[error("{}", fault::listed(&path.display().to_string(), faults))]
     Faults {
         /// The file.
         path: PathBuf,
@@ -88,18 +88,6 @@ pub enum RunError {
 
 fn joined(errors: &[RunError]) -> String {
     errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
-}
-
-fn listed(path: &std::path::Path, faults: &[Fault]) -> String {
-    let lines: Vec<String> = faults
-        .iter()
-        .map(|fault| {
-            // file:line:column reads as one place; without a line the fault follows behind a space.
-            let gap = if fault.place.line_column.is_some() { "" } else { " " };
-            format!("{}:{gap}{fault}", path.display())
-        })
-        .collect();
-    lines.join("\n")
 }
 
 impl RunError {

@@ -1,6 +1,7 @@
 //! The experiment file: what is crossed with what, read once into checked types.
 
 use std::ops::Range;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use laundromat_judge::rules;
@@ -99,6 +100,8 @@ pub struct Experiment {
     pub repetitions: u32,
     /// Limits.
     pub limits: Limits,
+    /// Folder of the run, from where laundromat is started; `results/<name>` where it is not given.
+    pub output: Option<PathBuf>,
 }
 
 impl Experiment {
@@ -157,6 +160,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let repetitions = root.optional_at::<u32>(document, "repetitions").unwrap_or((1, 0..0));
     check_repetitions(document, &repetitions, summarizers.as_deref().unwrap_or_default());
     let limits = limits(document, root);
+    let output = root.optional(document, "output");
     Some(Experiment {
         name: name?.0,
         seed: seed?,
@@ -167,6 +171,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         judge: judge?,
         repetitions: repetitions.0,
         limits,
+        output,
     })
 }
 
@@ -351,30 +356,16 @@ fn summarizers<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option
     }
     let mut out: Vec<Summarizer> = Vec::new();
     for mut fields in root.tables(document, "summarizers") {
-        let path = fields.path_of("name");
-        let name = fields.required_at::<String>(document, "name");
+        let (path, span) = (fields.path_of("name"), fields.span());
+        let name = fields.name(document, "a summarizer");
         let model = fields
             .required_at::<String>(document, "model")
             .and_then(|(name, span)| model(document, &mut fields, name, &span, Model::BUILTIN, Map::new()));
         fields.finish(document);
-        if let Some((name, span)) = &name {
-            if !is_id(name) || name == "all" {
-                document.fault(
-                    span,
-                    &path,
-                    format!("\"{}\" cannot name a summarizer", name.escape_debug()),
-                    "use letters, digits, '-', '_' or '.', and not \"all\"",
-                );
-            } else if out.iter().any(|other| other.name == *name) {
-                document.fault(
-                    span,
-                    &path,
-                    format!("the summarizer \"{name}\" stands twice"),
-                    "give each its own name",
-                );
-            }
+        if let Some(name) = name.as_ref().filter(|name| out.iter().any(|other| other.name == **name)) {
+            document.fault(&span, &path, format!("the summarizer \"{name}\" stands twice"), "give each its own name");
         }
-        if let (Some((name, _)), Some(model)) = (name, model) {
+        if let (Some(name), Some(model)) = (name, model) {
             out.push(Summarizer { name, model });
         }
     }

@@ -11,7 +11,7 @@ use laundromat_compactor::{Arm, Compactor, presets as arms};
 use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
 use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
-use laundromat_session::{Counts, Session, canonical};
+use laundromat_session::{Counts, Session, canonical, utf8};
 use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
 use rayon::prelude::*;
 
@@ -233,13 +233,7 @@ fn toml_quoted(name: &str) -> String {
 
 fn read_text(path: &Path) -> Result<String, RunError> {
     let bytes = fs::read(path).map_err(|source| RunError::Unreadable { path: path.to_owned(), source })?;
-    String::from_utf8(bytes).map_err(|error| {
-        let valid = error.utf8_error().valid_up_to();
-        let line = error.as_bytes()[..valid].iter().filter(|byte| **byte == b'\n').count() + 1;
-        let place = Place { line_column: Some((line, 1)), path: String::new() };
-        let fault = Fault::new(place, "a byte in this line is not UTF-8 text", "save the file as UTF-8");
-        RunError::Faults { path: path.to_owned(), faults: vec![fault] }
-    })
+    utf8::text(bytes).map_err(|fault| RunError::Faults { path: path.to_owned(), faults: vec![fault] })
 }
 
 fn is_path(name: &str) -> bool {

@@ -58,6 +58,19 @@ impl fmt::Display for Fault {
     }
 }
 
+/// Faults of the file `file`, one a line, each with the file in front.
+pub fn listed(file: &str, faults: &[Fault]) -> String {
+    let lines: Vec<String> = faults
+        .iter()
+        .map(|fault| {
+            // file:line:column reads as one place; without a line the fault follows behind a space.
+            let gap = if fault.place.line_column.is_some() { "" } else { " " };
+            format!("{file}:{gap}{fault}")
+        })
+        .collect();
+    lines.join("\n")
+}
+
 /// ` (did you mean "x"?)` for the known word nearest to `word`, or nothing when none is near.
 pub fn suggestion<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     known

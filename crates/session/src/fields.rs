@@ -7,7 +7,11 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, ValueDeserializer};
 
+use crate::canonical::is_id;
 use crate::fault::{Fault, Place, choose_remedy};
+
+/// The name of pooled rows in tables, which nothing else may have.
+pub const ALL: &str = "all";
 
 /// A parsed TOML file and the faults found so far.
 #[derive(Debug)]
@@ -133,6 +137,20 @@ impl<'i> Fields<'i> {
                 format!("this version reads \"{known}\""),
             );
         }
+    }
+
+    /// Takes the key `name`, which becomes part of file names and table rows. `what` says whose it is.
+    pub fn name(&mut self, document: &mut Document<'i>, what: &str) -> Option<String> {
+        let (name, span) = self.required_at::<String>(document, "name")?;
+        if !is_id(&name) || name == ALL {
+            document.fault(
+                &span,
+                &self.path_of("name"),
+                format!("\"{}\" cannot name {what}", name.escape_debug()),
+                format!("use 1 to 100 letters, digits, '-', '_' or '.', not starting with '.', and not \"{ALL}\""),
+            );
+        }
+        Some(name)
     }
 
     /// Takes an optional sub-table.

@@ -14,7 +14,9 @@ use crate::terminal::note;
 
 pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
     let inputs = Arc::new(Inputs::load(&args.experiment)?);
-    let folder = args.out.clone().unwrap_or_else(|| Path::new("results").join(&inputs.experiment.name));
+    let experiment = &inputs.experiment;
+    let folder = args.out.clone().or_else(|| experiment.output.clone());
+    let folder = folder.unwrap_or_else(|| Path::new("results").join(&experiment.name));
     let options = options(args.date.map_or_else(today, |date| date.to_string()));
     let progress = Progress::new();
     let running = laundromat_runner::run(inputs, &folder, options.clone(), move |event| progress.show(&event));
