@@ -73,6 +73,9 @@ pub(crate) struct Run {
     /// The date shown to every arm; it is pinned when the run is first started [default: today]
     #[arg(long, value_name = "YYYY-MM-DD")]
     pub(crate) date: Option<jiff::civil::Date>,
+    /// Add trials to a run whose experiment has grown: more sessions, attacks, arms, summarizers or repetitions
+    #[arg(long)]
+    pub(crate) extend: bool,
 }
 
 #[derive(Debug, clap::Args)]

@@ -90,6 +90,31 @@ fn another_experiment_is_refused_and_the_difference_named() {
 }
 
 #[test]
+fn a_grown_experiment_is_taken_over_when_asked() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let file = temp.path().join("e.toml");
+    let text = fs::read_to_string(repo("scenarios/quickstart.toml"))
+        .expect("text")
+        .replace("\"../sessions/*.json\"", &format!("{:?}", repo("sessions/*.json").display().to_string()));
+    let out = temp.path().join("run");
+    let start = |arms: &str, more: &[&str]| {
+        let all = "arms = [\"hermes-0.19\", \"hermes-main\", \"hermes-split\", \"hermes-typed\"]";
+        assert!(text.contains(all));
+        fs::write(&file, text.replace(all, arms)).expect("written");
+        laundromat().arg("run").arg(&file).args(["--date", DATE, "--out"]).arg(&out).args(more).assert()
+    };
+    start("arms = [\"hermes-main\"]", &[]).success();
+    let refused = start("arms = [\"hermes-main\", \"hermes-typed\"]", &[]).code(2);
+    let said = String::from_utf8_lossy(&refused.get_output().stderr).into_owned();
+    assert!(said.contains("arm hermes-typed is new") && said.contains("--extend"), "{said}");
+    let extended = start("arms = [\"hermes-main\", \"hermes-typed\"]", &["--extend"]).success();
+    let said = String::from_utf8_lossy(&extended.get_output().stderr).into_owned();
+    assert!(said.contains("48 trials, 24 of them stored already") && said.contains("24 calls made"), "{said}");
+    // What is gone or changed is no growth.
+    start("arms = [\"hermes-typed\"]", &["--extend"]).code(2);
+}
+
+#[test]
 fn everything_that_comes_with_laundromat_is_valid() {
     let mut files = Vec::new();
     for place in

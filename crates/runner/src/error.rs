@@ -8,6 +8,8 @@ use laundromat_provider::{CallFailure, ClientError};
 use laundromat_session::{Fault, fault};
 use laundromat_store::StoreError;
 
+use crate::inputs::{Difference, DifferenceKind};
+
 /// Why there is no run, or no more of it.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -60,12 +62,14 @@ pub enum RunError {
         cause: InjectError,
     },
     /// The folder holds a run of something else.
-    #[error("{}: this folder holds a run of another experiment: {}; name another folder with --out, or move this one away", folder.display(), differences.join("; "))]
+    #[error("{}: this folder holds a run of another experiment: {}; name another folder with --out{}", folder.display(), differences.join("; "), if *grown { ", or add the new trials to this run with --extend" } else { ", or move this one away" })]
     Changed {
         /// The run's folder.
         folder: PathBuf,
         /// What differs.
         differences: Vec<String>,
+        /// Whether the experiment has only grown.
+        grown: bool,
     },
     /// No client could be made.
     #[error(transparent)]
@@ -91,6 +95,14 @@ fn joined(errors: &[RunError]) -> String {
 }
 
 impl RunError {
+    pub(crate) fn changed(folder: &std::path::Path, differences: &[Difference]) -> Self {
+        Self::Changed {
+            folder: folder.to_owned(),
+            differences: differences.iter().map(|difference| difference.text.clone()).collect(),
+            grown: differences.iter().all(|difference| difference.kind == DifferenceKind::Addition),
+        }
+    }
+
     /// Whether what the user wrote or pointed at is at fault, rather than this program or its store.
     pub fn is_usage(&self) -> bool {
         !matches!(self, Self::Internal(_) | Self::Store(StoreError::Sql { .. }))

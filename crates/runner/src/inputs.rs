@@ -185,30 +185,62 @@ fn manifest_digest(manifest: &Manifest) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-/// What differs between a stored run and a new one, each as a fragment that names it. A run belongs to
-/// one version of laundromat: another one may build other requests.
-pub fn differences(stored: &Manifest, new: &Manifest) -> Vec<String> {
+/// One way in which two experiments differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// A fragment that names it.
+    pub text: String,
+    /// Whether it only adds trials to those there were.
+    pub kind: DifferenceKind,
+}
+
+/// What a difference does to the trials of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DifferenceKind {
+    /// There are more of them; those there were stay what they are.
+    Addition,
+    /// Those there were would be others now.
+    Change,
+}
+
+/// What differs between a stored run and a new one. A run belongs to one version of laundromat: another
+/// one may build other requests.
+pub fn differences(stored: &Manifest, new: &Manifest) -> Vec<Difference> {
     let before: HashMap<String, String> = decisive(stored).into_iter().collect();
     let now: HashMap<String, String> = decisive(new).into_iter().collect();
     let short = |value: &str| value.chars().take(60).collect::<String>();
-    let mut out: Vec<String> = decisive(new)
+    let mut out: Vec<Difference> = decisive(new)
         .into_iter()
         .filter_map(|(name, value)| match before.get(&name) {
-            None => Some(format!("{name} is new")),
-            Some(old) if *old != value => Some(format!("{name} was {}, is {}", short(old), short(&value))),
+            None => Some(Difference { text: format!("{name} is new"), kind: DifferenceKind::Addition }),
+            Some(old) if *old != value => {
+                let text = format!("{name} was {}, is {}", short(old), short(&value));
+                Some(Difference { text, kind: kind(stored, new, &name) })
+            }
             Some(_) => None,
         })
         .collect();
+    let mut change = |text| out.push(Difference { text, kind: DifferenceKind::Change });
     if stored.version != new.version {
-        out.push(format!("laundromat was {}, is {}", short(&stored.version), new.version));
+        change(format!("laundromat was {}, is {}", short(&stored.version), new.version));
     }
-    out.extend(
-        decisive(stored)
-            .into_iter()
-            .filter(|(name, _)| !now.contains_key(name))
-            .map(|(name, _)| format!("{name} is gone")),
-    );
+    for (name, _) in decisive(stored).into_iter().filter(|(name, _)| !now.contains_key(name)) {
+        change(format!("{name} is gone"));
+    }
     out
+}
+
+/// What another value of `name` does: more repetitions and more arms are more trials.
+fn kind(stored: &Manifest, new: &Manifest, name: &str) -> DifferenceKind {
+    let more = match name {
+        "repetitions" => new.repetitions > stored.repetitions,
+        "arms" => {
+            let kept = new.arms.iter().filter(|arm| stored.arms.iter().any(|old| old.name == arm.name));
+            kept.map(|arm| &arm.name).eq(stored.arms.iter().map(|arm| &arm.name))
+        }
+        _ => false,
+    };
+    if more { DifferenceKind::Addition } else { DifferenceKind::Change }
 }
 
 /// Where names stand, for messages.

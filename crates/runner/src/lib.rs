@@ -28,4 +28,4 @@ pub use experiment::Experiment;
 pub use inputs::Inputs;
 pub use plan::{Estimate, Plan};
 pub use rejudge::rejudge;
-pub use run::{Options, run};
+pub use run::{Growth, Options, run};

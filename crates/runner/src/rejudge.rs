@@ -51,7 +51,7 @@ pub async fn rejudge(
     let stored = store.manifest()?.ok_or_else(|| RunError::Internal("a copied run has no manifest".to_owned()))?;
     let differences = differences(&stored, &manifest);
     if !differences.is_empty() {
-        return Err(RunError::Changed { folder: folder.to_owned(), differences });
+        return Err(RunError::changed(folder, &differences));
     }
     let trials = store.trials()?;
     let planned = trials.len() as u64;

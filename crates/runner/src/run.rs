@@ -16,7 +16,7 @@ use crate::build::{self, BuiltCell, Prepared, Subject};
 use crate::desk::{Call, Desk, Tally};
 use crate::error::RunError;
 use crate::events::{Event, Finished};
-use crate::inputs::{Inputs, SessionEntry, differences};
+use crate::inputs::{Difference, DifferenceKind, Inputs, SessionEntry, differences};
 use crate::keeper::{Keeper, compress};
 use crate::plan::Plan;
 use crate::score::{self, Made, Read};
@@ -31,6 +31,17 @@ pub struct Options {
     pub today: String,
     /// Set to ask the run to stop: what is in flight is finished and saved.
     pub stop: Arc<AtomicBool>,
+    /// What to do where the experiment has grown since the run was started.
+    pub growth: Growth,
+}
+
+/// What to do where the experiment has grown since the run was started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Growth {
+    /// Refuse it, naming what is new.
+    Refuse,
+    /// Take it over: the new trials are run, those there were stay.
+    Extend,
 }
 
 /// Runs what is left of `inputs` into the store in `folder`.
@@ -54,11 +65,15 @@ pub async fn run(
             manifest
         }
         Some(stored) => {
-            let differences = differences(&stored, &inputs.manifest(stored.date.clone()));
-            if !differences.is_empty() {
-                return Err(RunError::Changed { folder: folder.to_owned(), differences });
+            let manifest = inputs.manifest(stored.date.clone());
+            match differences(&stored, &manifest) {
+                differences if differences.is_empty() => stored,
+                differences if options.growth == Growth::Extend && only_more(&differences) => {
+                    store.set_manifest(&manifest)?;
+                    manifest
+                }
+                differences => return Err(RunError::changed(folder, &differences)),
             }
-            stored
         }
     };
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
@@ -88,6 +103,10 @@ pub async fn run(
         interrupted: interrupted && gave_up.is_none(),
         gave_up,
     })
+}
+
+fn only_more(differences: &[Difference]) -> bool {
+    differences.iter().all(|difference| difference.kind == DifferenceKind::Addition)
 }
 
 /// A cell on its way: its body is made, hashed and compressed once for all its trials.

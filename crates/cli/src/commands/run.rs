@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use laundromat_runner::{Finished, Inputs, Options, RunError};
+use laundromat_runner::{Finished, Growth, Inputs, Options, RunError};
 
 use crate::args::Run;
 use crate::error::CliError;
@@ -17,7 +17,8 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
     let experiment = &inputs.experiment;
     let folder = args.out.clone().or_else(|| experiment.output.clone());
     let folder = folder.unwrap_or_else(|| Path::new("results").join(&experiment.name));
-    let options = options(args.date.map_or_else(today, |date| date.to_string()));
+    let growth = if args.extend { Growth::Extend } else { Growth::Refuse };
+    let options = Options { growth, ..options(args.date.map_or_else(today, |date| date.to_string())) };
     let progress = Progress::new();
     let running = laundromat_runner::run(inputs, &folder, options.clone(), move |event| progress.show(&event));
     let finished = block_on(&options, running)?;
@@ -30,7 +31,7 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
 
 /// How to run as of `today`, not yet asked to stop.
 pub(crate) fn options(today: String) -> Options {
-    Options { today, stop: Arc::new(AtomicBool::new(false)) }
+    Options { today, stop: Arc::new(AtomicBool::new(false)), growth: Growth::Refuse }
 }
 
 /// Runs `running` to its end; an interrupt asks it to stop.
