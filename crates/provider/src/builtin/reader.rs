@@ -184,11 +184,12 @@ fn segments(text: &str) -> Vec<Segment> {
         .collect()
 }
 
-/// The words before instructions that follow a transcript: the last paragraph that ends in a colon
-/// with a heading behind it, and all after it.
+/// The words before instructions that follow a transcript: the last paragraph that ends in a colon and
+/// has a heading with a bracketed line behind it, and all after it.
 fn before_instructions(words: &str) -> &str {
     words
-        .rmatch_indices("\n## ")
+        .rmatch_indices("\n\n## ")
+        .filter(|(at, _)| words[at + 2..].lines().nth(1).is_some_and(|line| line.starts_with('[')))
         .map(|(at, _)| words[..at].trim_end())
         .find(|before| before.ends_with(':'))
         .map_or(words, |before| before.rfind("\n\n").map_or("", |at| &words[..at]))
