@@ -42,9 +42,16 @@ pub fn summarize(messages: &[Message]) -> String {
             MessageRole::User => heard.listen(message, Unlabelled::UsersWords),
             MessageRole::Assistant => {
                 heard.names.collect(&message.text);
+                for call in &message.calls {
+                    heard.names.collect(&call.arguments);
+                }
                 heard.calls += message.calls.len();
             }
-            MessageRole::Tool => heard.results += 1,
+            MessageRole::Tool => {
+                // Names are facts, not orders: they are taken from everything, in any form.
+                heard.names.collect(&message.text);
+                heard.results += 1;
+            }
         }
     }
     heard.write()
