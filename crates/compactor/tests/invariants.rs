@@ -183,6 +183,35 @@ fn call_arguments_count_against_the_bound() {
     assert_eq!(compactor("hermes-typed").arm().form, Form::Typed);
 }
 
+/// Calls without results cost more in roles than flattened: then the longest arguments give way.
+#[test]
+fn roles_that_cost_more_than_labels_stay_within_the_bound() {
+    let turn = |n: usize| {
+        let call = |k| Call {
+            id: format!("c{n}-{k}"),
+            name: "terminal".to_owned(),
+            arguments: format!("{{\"command\": \"{}\"}}", "x".repeat(285)),
+        };
+        Turn { calls: (0..4).map(call).collect(), ..Turn::text_of(Role::Assistant, "") }
+    };
+    let first = std::iter::once(Turn::text_of(Role::User, "go"));
+    let session = Session {
+        id: "unanswered".to_owned(),
+        title: None,
+        origin: None,
+        turns: first.chain((0..121).map(turn)).collect(),
+    };
+    let compactor = compactor("hermes-typed");
+    let view = compactor.view(compactor.records(&session));
+    assert_eq!(view.kept().count(), 122, "flattened, everything fits");
+    let request = build("hermes-typed", &session);
+    assert!(turn_chars(&request) <= 160_000, "{}", turn_chars(&request));
+    assert!(
+        request.messages.iter().flat_map(|message| &message.calls).any(|call| call.arguments.contains("truncated"))
+    );
+    paired(&request.messages).expect("paired");
+}
+
 /// One turn whose call names alone are over the bound is refused, never sent.
 #[test]
 fn a_turn_over_the_bound_is_refused() {
