@@ -225,26 +225,19 @@ fn a_wrong_key_a_wrong_model_and_no_server_end_early_with_a_remedy() {
     let experiment = small(&mock.base_url(), temp.path(), "");
     let said = |output: &std::process::Output| String::from_utf8_lossy(&output.stderr).into_owned();
 
-    let unset = laundromat()
-        .env_remove("LAUNDROMAT_TEST_KEY")
-        .arg("run")
-        .arg(&experiment)
-        .arg("--out")
-        .arg(&out)
-        .output()
-        .expect("it runs");
+    let with_key = |key: &str| {
+        let mut command = laundromat();
+        command.env("LAUNDROMAT_TEST_KEY", key).arg("run").arg(&experiment).arg("--out").arg(&out);
+        command.output().expect("it runs")
+    };
+
+    // An empty variable is one that is not set.
+    let unset = with_key("");
     assert_eq!(unset.status.code(), Some(2));
     assert!(said(&unset).contains("LAUNDROMAT_TEST_KEY is not set"), "{}", said(&unset));
     assert!(!out.exists(), "nothing is made without a key");
 
-    let wrong = laundromat()
-        .env("LAUNDROMAT_TEST_KEY", "wrong-key-123")
-        .arg("run")
-        .arg(&experiment)
-        .arg("--out")
-        .arg(&out)
-        .output()
-        .expect("it runs");
+    let wrong = with_key("wrong-key-123");
     assert_eq!(wrong.status.code(), Some(2));
     assert!(said(&wrong).contains("the key was not accepted (HTTP 401)"), "{}", said(&wrong));
     assert!(!said(&wrong).contains("wrong-key-123"));

@@ -115,6 +115,39 @@ fn a_grown_experiment_is_taken_over_when_asked() {
 }
 
 #[test]
+fn shields_of_one_name_in_two_folders_are_two_shields() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let arm = fs::read_to_string(repo("scenarios/arms/hermes-main.toml")).expect("an arm");
+    for (folder, cover) in [("a", "A"), ("b", "BBBBBBBBBB")] {
+        fs::create_dir(temp.path().join(folder)).expect("a folder");
+        let mine = arm
+            .replace("name = \"hermes-main\"", &format!("name = \"{folder}\""))
+            .replace("\"hermes-forced\"", "\"s.toml\"");
+        fs::write(temp.path().join(folder).join("arm.toml"), mine).expect("written");
+        let rule = format!("[[rules]]\npattern = 'the'\nwith = \"{cover}\"\n");
+        let shield = format!("schema = \"laundromat-shield/1\"\nname = \"s\"\n{rule}");
+        fs::write(temp.path().join(folder).join("s.toml"), shield).expect("written");
+    }
+    let file = temp.path().join("e.toml");
+    let text = fs::read_to_string(repo("scenarios/quickstart.toml"))
+        .expect("text")
+        .replace("\"../sessions/*.json\"", &format!("{:?}", repo("sessions/fix-*.json").display().to_string()))
+        .replace(
+            "\"hermes-0.19\", \"hermes-main\", \"hermes-split\", \"hermes-typed\"",
+            "\"a/arm.toml\", \"b/arm.toml\"",
+        );
+    fs::write(&file, text).expect("written");
+    let out = temp.path().join("run");
+    laundromat().arg("run").arg(&file).arg("--out").arg(&out).assert().success();
+    let trials = fs::read_to_string(out.join("trials.csv")).expect("trials");
+    let chars = |arm: &str| -> u64 {
+        let row = trials.lines().find(|row| row.contains(&format!("/clean/{arm}/"))).expect("a row");
+        row.split(',').nth(10).and_then(|chars| chars.parse().ok()).expect("a number")
+    };
+    assert!(chars("b") > chars("a"), "{} {}", chars("a"), chars("b"));
+}
+
+#[test]
 fn everything_that_comes_with_laundromat_is_valid() {
     let mut files = Vec::new();
     for place in

@@ -70,6 +70,11 @@ impl Compactor {
         &self.arm
     }
 
+    /// The shield.
+    pub fn shield(&self) -> Option<&Shield> {
+        self.shield.as_ref()
+    }
+
     /// The prompt template.
     pub fn prompt(&self) -> &Prompt {
         &self.prompt

@@ -30,6 +30,8 @@ struct Rule {
 /// Ordered rules: each pattern's group `secret`, or its whole match, is covered.
 #[derive(Debug, Clone)]
 pub struct Shield {
+    /// The file's text. Two shields cover the same where their texts are equal, whatever they are called.
+    source: String,
     rules: Vec<Rule>,
     /// Tells in one pass which rules can match at all.
     any: RegexSet,
@@ -78,7 +80,12 @@ impl Shield {
         }
         root.finish(&mut document);
         let any = RegexSet::new(rules.iter().map(|rule| rule.pattern.as_str())).ok();
-        document.finish(any.map(|any| Self { rules, any }))
+        document.finish(any.map(|any| Self { source: text.to_owned(), rules, any }))
+    }
+
+    /// The text of the shield's file.
+    pub fn source(&self) -> &str {
+        &self.source
     }
 
     /// Covers every secret in `text`.

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use laundromat_compactor::caps::Caps;
-use laundromat_compactor::records::Record;
+use laundromat_compactor::records::{Record, Scrub, Window};
 use laundromat_compactor::{Compactor, Request, View};
 use laundromat_injector::{Specimen, inject};
 use laundromat_session::identifiers::Identifiers;
@@ -113,12 +113,13 @@ struct Views {
     views: Vec<((RecordKey, Caps), View)>,
 }
 
-type RecordKey = (laundromat_compactor::records::Window, laundromat_compactor::records::Scrub, Option<String>);
+/// What records depend on. The shield counts by its text: files in two folders may share a name.
+type RecordKey = (Window, Scrub, Option<String>);
 
 impl Views {
     fn of(&mut self, arm: &Compactor, specimen: &Specimen) -> &View {
         let data = arm.arm();
-        let key: RecordKey = (data.window, data.scrub, data.shield.clone());
+        let key: RecordKey = (data.window, data.scrub, arm.shield().map(|shield| shield.source().to_owned()));
         let view_key = (key.clone(), data.caps.clone());
         if let Some(at) = self.views.iter().position(|(known, _)| *known == view_key) {
             return &self.views[at].1;
