@@ -51,6 +51,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
         model: format!("vendor/{name}"),
         kind: SummarizerKind::Llm,
         endpoint: "https://example.invalid/v1".to_owned(),
+        route: "chat-completions".to_owned(),
         parameters: String::new(),
     };
     Manifest {

@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant, SystemTime};
 
 use laundromat_session::Message;
-use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::body::Body;
 use crate::builtin::reader;
-use crate::failure::{CallFailure, FailureKind, classify, message};
+use crate::failure::{CallFailure, FailureKind};
 use crate::key::CallKey;
 use crate::log::Logged;
 use crate::model::{Endpoint, Model, READER};
-use crate::reply::{self, Usage};
-use crate::retry::{Retry, told};
+use crate::reply::{self, Completion, Usage};
+use crate::retry::Retry;
 
 /// Longest reply that is read.
 const LONGEST_REPLY: usize = 16 << 20;
@@ -143,18 +143,15 @@ impl Client {
             let started = Instant::now();
             let allowed = self.timeouts.attempt.min(deadline.saturating_duration_since(started));
             let (mut failure, told) = match self.attempt(endpoint, body, key, allowed).await {
-                Ok(reply) => match reply::chat(&reply) {
-                    Ok(completion) => {
-                        return Ok(Logged {
-                            reply,
-                            latency_us: micros(started),
-                            attempts: attempt,
-                            usage: completion.usage,
-                            served_model: completion.served_model,
-                        });
-                    }
-                    Err(error) => (broken(&reply, &error), None),
-                },
+                Ok((reply, completion)) => {
+                    return Ok(Logged {
+                        reply,
+                        latency_us: micros(started),
+                        attempts: attempt,
+                        usage: completion.usage,
+                        served_model: completion.served_model,
+                    });
+                }
                 Err(failed) => failed,
             };
             failure.attempts = attempt;
@@ -168,14 +165,14 @@ impl Client {
         }
     }
 
-    /// One attempt: the bytes of a 200 reply, or the failure and the delay the server asks for.
+    /// One attempt: a reply and what it holds, or the failure and the delay the server asks for.
     async fn attempt(
         &self,
         endpoint: &Endpoint,
         body: &Body,
         key: &CallKey,
         allowed: Duration,
-    ) -> Result<Vec<u8>, (CallFailure, Option<Duration>)> {
+    ) -> Result<(Vec<u8>, Completion), (CallFailure, Option<Duration>)> {
         let http = if is_local(&endpoint.url) { &self.local } else { &self.http };
         let mut request = http
             .post(&endpoint.url)
@@ -184,22 +181,15 @@ impl Client {
             .header(REQUEST_ID, blake3::Hash::from_bytes(*key).to_hex().as_str())
             .body(body.bytes.clone());
         if let Some(secret) = endpoint.key_env.as_ref().and_then(|name| self.keys.get(name)) {
-            // Checked when the client was made.
-            if let Ok(mut value) = HeaderValue::from_str(&format!("Bearer {}", secret.expose_secret())) {
-                value.set_sensitive(true);
-                request = request.header(AUTHORIZATION, value);
+            for (name, value) in endpoint.credentials(secret) {
+                request = request.header(name, value);
             }
         }
         let response = request.send().await.map_err(|error| (lost(&error), None))?;
-        let status = response.status();
-        let told = told(response.headers(), SystemTime::now());
+        let (status, headers) = (response.status(), response.headers().clone());
         let bytes = read(response).await.map_err(|failure| (failure, None))?;
-        if status.is_success() {
-            return Ok(bytes);
-        }
-        let text = String::from_utf8_lossy(&bytes);
-        let kind = classify(status.as_u16(), &text);
-        Err((CallFailure { kind, status: Some(status.as_u16()), said: message(&text), attempts: 0 }, told))
+        let completion = reply::read(endpoint.route, status.as_u16(), &headers, &bytes, SystemTime::now())?;
+        Ok((bytes, completion))
     }
 
     /// `text` without any key of ours, whoever put it there.
@@ -219,20 +209,6 @@ async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, CallFailure> {
         bytes.extend_from_slice(&chunk);
     }
     Ok(bytes)
-}
-
-/// A 200 that is no chat completion: an error object in it says more than its shape.
-fn broken(reply: &[u8], error: &reply::ParseError) -> CallFailure {
-    let text = String::from_utf8_lossy(reply);
-    let has_error = serde_json::from_slice::<serde_json::Value>(reply).is_ok_and(|value| value.get("error").is_some());
-    if has_error {
-        let kind = match classify(400, &text) {
-            FailureKind::Invalid => FailureKind::Server,
-            kind => kind,
-        };
-        return CallFailure { kind, status: Some(200), said: message(&text), attempts: 0 };
-    }
-    CallFailure { kind: FailureKind::Protocol, status: Some(200), said: error.to_string(), attempts: 0 }
 }
 
 /// A connection that failed. The address is left out: it can hold a password.

@@ -18,6 +18,7 @@ pub mod log;
 pub mod model;
 pub mod reply;
 pub mod retry;
+pub mod route;
 
 pub use body::Body;
 pub use client::{Client, ClientError, Timeouts};
@@ -27,3 +28,4 @@ pub use log::{CallLog, Logged};
 pub use model::{Endpoint, Model};
 pub use reply::{Completion, Finish, ParseError, Usage};
 pub use retry::Retry;
+pub use route::Route;

@@ -1,24 +1,42 @@
 //! The models a request can go to.
 
 use laundromat_session::Message;
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use crate::body::Body;
+use crate::route::Route;
 
 /// Name of the built-in reader.
 pub const READER: &str = "builtin:reader";
 
-/// A model that speaks OpenAI chat completions.
+/// A model behind an address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
+    /// How it takes a conversation.
+    pub route: Route,
     /// The model's name, as the server knows it.
     pub model: String,
-    /// Full address of the chat completions route.
+    /// Full address that calls go to.
     pub url: String,
     /// The environment variable that holds the key; `None` for servers without one.
     pub key_env: Option<String>,
     /// What is sent beside model and messages.
     pub parameters: Map<String, Value>,
+}
+
+impl Endpoint {
+    /// The headers that carry `key`, marked as sensitive.
+    pub(crate) fn credentials(&self, key: &SecretString) -> Vec<(HeaderName, HeaderValue)> {
+        HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
+            .map(|mut value| {
+                value.set_sensitive(true);
+                (AUTHORIZATION, value)
+            })
+            .into_iter()
+            .collect()
+    }
 }
 
 /// A model of an experiment.
@@ -58,6 +76,14 @@ impl Model {
         match self {
             Self::BuiltinReader => READER,
             Self::Chat(endpoint) => &endpoint.url,
+        }
+    }
+
+    /// The wire shape of its replies; a built-in model answers in chat completions.
+    pub fn route(&self) -> Route {
+        match self {
+            Self::BuiltinReader => Route::ChatCompletions,
+            Self::Chat(endpoint) => endpoint.route,
         }
     }
 

@@ -1,8 +1,15 @@
 //! Reading a chat completions reply: text, finish class, usage. What is not known is said to be
 //! unknown, never taken as good.
 
+use std::time::{Duration, SystemTime};
+
+use reqwest::header::HeaderMap;
 use serde::Deserialize;
 use serde_json::Value;
+
+use crate::failure::{CallFailure, FailureKind, classify, message};
+use crate::retry::told;
+use crate::route::Route;
 
 /// How a reply ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -90,11 +97,52 @@ struct WireDetails {
     cached_tokens: Option<u64>,
 }
 
+/// Reads what came back from a call: a completion, or the failure and the delay the server asks for.
+///
+/// # Errors
+/// When the status, an error object or the shape says that this is no completion.
+pub fn read(
+    route: Route,
+    status: u16,
+    headers: &HeaderMap,
+    bytes: &[u8],
+    now: SystemTime,
+) -> Result<Completion, (CallFailure, Option<Duration>)> {
+    if (200..300).contains(&status) {
+        return stored(route, bytes).map_err(|error| (broken(bytes, &error), None));
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let kind = classify(status, &text);
+    Err((CallFailure { kind, status: Some(status), said: message(&text), attempts: 0 }, told(headers, now)))
+}
+
+/// Reads a reply that [`read`] found to be a completion and that was kept since.
+///
+/// # Errors
+/// When the bytes are no completion of this route.
+pub fn stored(_route: Route, bytes: &[u8]) -> Result<Completion, ParseError> {
+    chat(bytes)
+}
+
+/// A 200 that is no chat completion: an error object in it says more than its shape.
+fn broken(reply: &[u8], error: &ParseError) -> CallFailure {
+    let text = String::from_utf8_lossy(reply);
+    let has_error = serde_json::from_slice::<Value>(reply).is_ok_and(|value| value.get("error").is_some());
+    if has_error {
+        let kind = match classify(400, &text) {
+            FailureKind::Invalid => FailureKind::Server,
+            kind => kind,
+        };
+        return CallFailure { kind, status: Some(200), said: message(&text), attempts: 0 };
+    }
+    CallFailure { kind: FailureKind::Protocol, status: Some(200), said: error.to_string(), attempts: 0 }
+}
+
 /// Parses a chat completions reply.
 ///
 /// # Errors
 /// When the bytes are no chat completion.
-pub fn chat(bytes: &[u8]) -> Result<Completion, ParseError> {
+fn chat(bytes: &[u8]) -> Result<Completion, ParseError> {
     let reply: WireReply = serde_json::from_slice(bytes)?;
     let choice = reply.choices.into_iter().next().ok_or(ParseError::NoChoice)?;
     let calls = choice.message.tool_calls.as_ref().is_some_and(|calls| !calls.is_empty());

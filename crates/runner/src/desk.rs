@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use laundromat_judge::{Question, answer, ask, rules};
 use laundromat_provider::key::Sample;
-use laundromat_provider::{Body, CallFailure, CallKey, CallLog, Client, Model, Purpose, key, reply};
+use laundromat_provider::{Body, CallFailure, CallKey, CallLog, Client, Model, Purpose, Route, key, reply};
 use laundromat_session::seed::Seed;
 use laundromat_session::{Message, Outcome, Plant, Reading};
 use laundromat_store::{Trial, TrialId, Write};
@@ -69,7 +69,7 @@ impl Desk {
                 let body_zstd = compress(&body.bytes);
                 let call = Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd };
                 Ok(match self.call(&trial.id, call).await? {
-                    Ok((_, reply)) => verdict(trial, &reply),
+                    Ok((_, reply)) => verdict(trial, model.route(), &reply),
                     Err(failure) => score::unjudged(trial, &failure),
                 })
             }
@@ -133,8 +133,8 @@ impl Desk {
 }
 
 /// The row of a trial from its judge's reply. A reply that did not end normally is no verdict.
-fn verdict(trial: Trial, reply: &[u8]) -> Trial {
-    match reply::chat(reply) {
+fn verdict(trial: Trial, route: Route, reply: &[u8]) -> Trial {
+    match reply::stored(route, reply) {
         Ok(completion) if score::outcome(&completion) == Outcome::Scored => match answer::parse(&completion.text) {
             Some(reading) => score::scored(trial, reading),
             None => score::unparsable(trial, &completion.text),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use laundromat_judge::rules;
-use laundromat_provider::{Endpoint, Model, Retry, Timeouts};
+use laundromat_provider::{Endpoint, Model, Retry, Route, Timeouts};
 use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
@@ -260,6 +260,7 @@ fn model<'i>(
         }
     }
     Some(Model::Chat(Endpoint {
+        route: Route::ChatCompletions,
         model: name,
         url: format!("{}/chat/completions", base_url.trim_end_matches('/')),
         key_env: key_env.map(|(name, _)| name),

@@ -94,6 +94,7 @@ impl Inputs {
             model: summarizer.model.name().to_owned(),
             kind: if summarizer.model.is_builtin() { SummarizerKind::Builtin } else { SummarizerKind::Llm },
             endpoint: summarizer.model.endpoint().to_owned(),
+            route: summarizer.model.route().id().to_owned(),
             parameters: summarizer.model.parameters_text(),
         });
         let manifest = Manifest {

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use laundromat_provider::{Client, reply};
+use laundromat_provider::{Client, Route, reply};
 use laundromat_session::Outcome;
 use laundromat_store::{Run, Store, Trial, Write};
 use tokio::sync::Semaphore;
@@ -86,6 +86,15 @@ fn has_summary(trial: &Trial) -> bool {
     trial.call.is_some() && trial.gate.is_some()
 }
 
+/// The wire shape of a summarizer's stored replies.
+fn route_of(run: &Run, summarizer: &str) -> Result<Route, RunError> {
+    let route = run.manifest().summarizers.iter().find(|info| info.name == summarizer).map(|info| info.route.parse());
+    match route {
+        Some(Ok(route)) => Ok(route),
+        _ => Err(RunError::Internal(format!("the run does not say in what shape \"{summarizer}\" answered"))),
+    }
+}
+
 async fn judge_all(desk: &Arc<Desk>, run: &Run, open: Vec<Trial>, concurrency: usize) -> Result<(), RunError> {
     let slots = Arc::new(Semaphore::new(concurrency));
     let mut tasks: JoinSet<Result<(), RunError>> = JoinSet::new();
@@ -102,7 +111,7 @@ async fn judge_all(desk: &Arc<Desk>, run: &Run, open: Vec<Trial>, concurrency: u
         }
         let Some(call) = trial.call else { continue };
         let plant = run.plant(&trial.id.session, &trial.id.attack)?;
-        let summary = reply::chat(&run.reply(&call)?)
+        let summary = reply::stored(route_of(run, &trial.id.summarizer)?, &run.reply(&call)?)
             .map_err(|error| RunError::Internal(format!("a stored reply cannot be read: {error}")))?
             .text;
         let desk = Arc::clone(desk);

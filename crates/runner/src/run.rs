@@ -278,13 +278,15 @@ impl Flight {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
                 let call = Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone() };
                 match self.desk.call(&id, call).await? {
-                    Ok((key, reply)) => match score::read(id, cell, Made { key, body: body.digest }, &reply) {
-                        Read::Summary(summary, trial) => {
-                            let trial = score::measured(*trial, &cell.subject, &summary);
-                            self.desk.judge(trial, &cell.subject.plant, &summary).await?
+                    Ok((key, reply)) => {
+                        match score::read(id, cell, Made { key, body: body.digest }, model.route(), &reply) {
+                            Read::Summary(summary, trial) => {
+                                let trial = score::measured(*trial, &cell.subject, &summary);
+                                self.desk.judge(trial, &cell.subject.plant, &summary).await?
+                            }
+                            Read::Ended(trial) => *trial,
                         }
-                        Read::Ended(trial) => *trial,
-                    },
+                    }
                     Err(failure) => score::failed(id, cell, body.digest, &failure),
                 }
             }

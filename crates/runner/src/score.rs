@@ -2,7 +2,7 @@
 
 use laundromat_judge::{Question, is_usable};
 use laundromat_metrics::recall::Recall;
-use laundromat_provider::{CallFailure, CallKey, Completion, FailureKind, Finish, reply};
+use laundromat_provider::{CallFailure, CallKey, Completion, FailureKind, Finish, Route, reply};
 use laundromat_session::{Outcome, Plant, Reading};
 use laundromat_store::{Cell, Trial, TrialId};
 
@@ -31,9 +31,9 @@ pub enum Read {
 }
 
 /// Reads a summarizer's reply.
-pub fn read(id: TrialId, cell: &BuiltCell, made: Made, reply: &[u8]) -> Read {
+pub fn read(id: TrialId, cell: &BuiltCell, made: Made, route: Route, reply: &[u8]) -> Read {
     let blank = Trial { call: Some(made.key), ..blank(id, cell, Some(made.body)) };
-    let completion = match reply::chat(reply) {
+    let completion = match reply::stored(route, reply) {
         Ok(completion) => completion,
         Err(error) => {
             return Read::Ended(Box::new(Trial {

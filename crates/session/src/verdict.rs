@@ -1,5 +1,7 @@
 //! What became of a trial: its outcome, and how the summary presents the statement.
 
+/// An enum whose values have one stable identifier each, in files, tables and messages.
+#[macro_export]
 macro_rules! ids {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $id:literal,)+ }) => {
         $(#[$doc])*
@@ -45,8 +47,10 @@ macro_rules! ids {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("\"{id}\" is not one of the known values of {what}")]
 pub struct UnknownId {
-    pub(crate) what: &'static str,
-    pub(crate) id: String,
+    /// Name of the enum.
+    pub what: &'static str,
+    /// The identifier that was given.
+    pub id: String,
 }
 
 pub(crate) use ids;

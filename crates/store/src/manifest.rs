@@ -106,7 +106,15 @@ pub struct SummarizerInfo {
     /// Where it is asked, without credentials; empty for a built-in model.
     #[serde(default)]
     pub endpoint: String,
+    /// The wire shape of its replies, by id.
+    #[serde(default = "chat_completions")]
+    pub route: String,
     /// What is sent beside model and messages, as JSON text; empty for nothing.
     #[serde(default)]
     pub parameters: String,
+}
+
+/// What every run was sent as before there were other routes.
+fn chat_completions() -> String {
+    "chat-completions".to_owned()
 }

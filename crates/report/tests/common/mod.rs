@@ -26,6 +26,7 @@ pub(crate) fn summarizer(name: &str, model: &str, kind: SummarizerKind) -> Summa
         model: model.to_owned(),
         kind,
         endpoint: String::new(),
+        route: "chat-completions".to_owned(),
         parameters: String::new(),
     }
 }
