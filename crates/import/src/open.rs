@@ -7,7 +7,7 @@ use laundromat_session::fault::choose_remedy;
 use crate::error::ImportError;
 use crate::formats::FORMATS;
 use crate::input::Input;
-use crate::reader::{Imported, Reader};
+use crate::reader::{Confidence, Imported, Reader};
 use crate::sample::Sample;
 
 /// The reader of the format that the file at `path` is in.
@@ -58,12 +58,16 @@ fn detect_input(input: &Input) -> Result<&'static dyn Reader, ImportError> {
 
 /// The surest reader; of equally sure ones the first in the list.
 fn best(sample: &Sample) -> Option<&'static dyn Reader> {
-    FORMATS
-        .iter()
-        .rev()
-        .filter_map(|reader| Some((reader.detect(sample)?, *reader)))
-        .max_by_key(|(confidence, _)| *confidence)
-        .map(|(_, reader)| reader)
+    let mut best: Option<(Confidence, &'static dyn Reader)> = None;
+    for reader in FORMATS.iter().copied() {
+        match reader.detect(sample) {
+            // Nobody can be surer.
+            Some(Confidence::Sure) => return Some(reader),
+            Some(confidence) if best.is_none_or(|(before, _)| before < confidence) => best = Some((confidence, reader)),
+            Some(_) | None => {}
+        }
+    }
+    best.map(|(_, reader)| reader)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::error::ImportError;
 use crate::fields::Fields;
 use crate::input::Input;
-use crate::mend::{close, mend, trim};
+use crate::mend::{close, has_surrogate_escape, mend, trim};
 use crate::records::Line;
 
 /// How much of a file is looked at, at least.
@@ -98,7 +98,8 @@ fn read_head(input: &Input) -> Result<(Vec<u8>, bool), ImportError> {
 /// Tells the layout and opens the first records.
 fn open(head: &[u8], whole: bool) -> (Layout, Vec<String>) {
     let mut lines = head.split(|byte| *byte == b'\n').map(trim).filter(|line| !line.is_empty()).peekable();
-    let first_is_json = lines.peek().is_some_and(|line| is_json(&mend(line).text));
+    let mut first = lines.peek().map(|line| mended(line));
+    let first_is_json = first.as_ref().is_some_and(|(_, json)| *json);
     // No string of a document goes over a line end; the first line of a damaged file of lines may end in one.
     let torn = lines.peek().is_some_and(|line| ends_in_string(line));
     if !first_is_json
@@ -113,7 +114,8 @@ fn open(head: &[u8], whole: bool) -> (Layout, Vec<String>) {
         match lines.peek() {
             None if !whole && !records.is_empty() => break,
             None if !whole => records.extend(closed(line)),
-            _ => records.push(mend(line).text),
+            _ if records.is_empty() => records.extend(first.take().map(|(text, _)| text)),
+            _ => records.push(mended(line).0),
         }
         if records.len() == RECORDS {
             break;
@@ -134,6 +136,19 @@ fn ends_in_string(line: &[u8]) -> bool {
         }
     }
     in_string
+}
+
+/// A line as it is opened, and whether it is JSON. Most lines need no repair, which is cheaper to see than to do.
+fn mended(line: &[u8]) -> (String, bool) {
+    if !has_surrogate_escape(line)
+        && let Ok(text) = std::str::from_utf8(line)
+        && is_json(text)
+    {
+        return (text.to_owned(), true);
+    }
+    let text = mend(line).text;
+    let json = is_json(&text);
+    (text, json)
 }
 
 fn closed(bytes: &[u8]) -> Option<String> {

@@ -31,6 +31,7 @@ mod text;
 use std::path::Path;
 
 use laundromat_store::Run;
+use rayon::prelude::*;
 
 pub use error::ReportError;
 pub use files::Written;
@@ -55,8 +56,10 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
     written.put(folder, "contrasts.csv", &csv_files::contrasts(&tables)?)?;
     written.put(folder, "recall.csv", &csv_files::recall(&tables)?)?;
     written.put(folder, "calls.csv", &csv_files::calls(run)?)?;
-    for plot in PLOTS {
-        let rendered = plot.render(&context)?;
+    // Drawing is most of the work; what is written, and in which order, does not depend on it.
+    let drawn: Vec<_> = PLOTS.par_iter().map(|plot| plot.render(&context)).collect();
+    for (plot, rendered) in PLOTS.iter().zip(drawn) {
+        let rendered = rendered?;
         written.put(folder, &format!("plots/{}.svg", plot.name), rendered.svg.as_bytes())?;
         written.put(folder, &format!("plots/{}.png", plot.name), &rendered.png)?;
     }

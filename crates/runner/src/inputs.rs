@@ -24,6 +24,8 @@ pub struct SessionEntry {
     /// What the manifest says of it.
     pub info: SessionInfo,
     path: PathBuf,
+    /// Id of the file's format, so that it is not looked for twice.
+    format: &'static str,
     /// Which of the sessions in the file.
     index: usize,
     /// Whether something can be planted in it.
@@ -82,8 +84,11 @@ impl Inputs {
     /// When its file is gone or has changed.
     pub fn session(&self, entry: &SessionEntry) -> Result<Session, RunError> {
         let changed = || RunError::SessionChanged { id: entry.info.id.clone(), path: entry.path.clone() };
-        let session =
-            laundromat_import::read_path(&entry.path, None)?.into_iter().nth(entry.index).ok_or_else(changed)?.session;
+        let session = laundromat_import::read_path(&entry.path, Some(entry.format))?
+            .into_iter()
+            .nth(entry.index)
+            .ok_or_else(changed)?
+            .session;
         if digest(canonical::write(&session).as_bytes()) == entry.info.digest { Ok(session) } else { Err(changed()) }
     }
 
@@ -382,8 +387,8 @@ fn shown(folder: &Path) -> String {
 }
 
 fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
-    let read = laundromat_import::read_path(path, None)?;
-    Ok(read
+    let format = laundromat_import::detect(path)?.id();
+    Ok(laundromat_import::read_path(path, Some(format))?
         .into_iter()
         .enumerate()
         .map(|(index, imported)| {
@@ -399,7 +404,7 @@ fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
                 bytes: text.len(),
                 id: session.id,
             };
-            SessionEntry { info, path: path.to_owned(), index, has_carrier }
+            SessionEntry { info, path: path.to_owned(), format, index, has_carrier }
         })
         .collect())
 }

@@ -55,7 +55,10 @@ impl Scanner<'_> {
         let mut start = 0;
         let mut at = 0;
         let mut separators = Separators::NoSlash;
-        while let Some(c) = text[at..].chars().next() {
+        loop {
+            // Most bytes are letters in the middle of a token, where nothing is decided.
+            at += text.as_bytes()[at..].iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            let Some(c) = text[at..].chars().next() else { break };
             let next = at + c.len_utf8();
             if c == '\\' && self.is_escape(start, at, separators) {
                 self.token(start, at);
