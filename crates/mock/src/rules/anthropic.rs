@@ -343,7 +343,7 @@ mod tests {
         body
     }
 
-    fn called(results: Value) -> Value {
+    fn called(results: &Value) -> Value {
         let call = json!({"type": "tool_use", "id": "a", "name": "f", "input": {}});
         json!([{"role": "user", "content": "x"}, {"role": "assistant", "content": [call]},
             {"role": "user", "content": results}])
@@ -361,13 +361,13 @@ mod tests {
             ("messages", json!([]), "messages_empty"),
             ("messages", json!([{"role": "user", "content": "x", "name": "n"}]), "unknown_param"),
             ("messages", json!([{"role": "user", "content": [{"type": "video"}]}]), "block_type"),
-            ("messages", called(json!([result("a"), result("a")])), "tool_result_duplicate"),
+            ("messages", called(&json!([result("a"), result("a")])), "tool_result_duplicate"),
             (
                 "messages",
-                called(json!([{"type": "tool_result", "tool_use_id": "a", "content": 7}])),
+                called(&json!([{"type": "tool_result", "tool_use_id": "a", "content": 7}])),
                 "tool_result_content",
             ),
-            ("messages", called(json!([result("a"), {"type": "text", "text": "go on"}])), "accepted"),
+            ("messages", called(&json!([result("a"), {"type": "text", "text": "go on"}])), "accepted"),
             ("tools", json!([{"name": "n".repeat(129)}]), "tool_use_name"),
         ] {
             let body = with(field, value);
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn neighbours_of_one_role_are_one_turn() {
-        let mut messages = called(json!([{"type": "tool_result", "tool_use_id": "a", "content": "x"}]));
+        let mut messages = called(&json!([{"type": "tool_result", "tool_use_id": "a", "content": "x"}]));
         messages.as_array_mut().unwrap().push(json!({"role": "user", "content": "go on"}));
         assert_eq!(rule(&with("messages", messages), Profile::Anthropic), "accepted");
     }
@@ -385,7 +385,7 @@ mod tests {
     #[test]
     fn a_gateway_wants_the_tools_of_the_history_declared() {
         let results = json!([{"type": "tool_result", "tool_use_id": "a", "content": "x"}]);
-        let mut body = with("messages", called(results));
+        let mut body = with("messages", called(&results));
         assert_eq!(rule(&body, Profile::GatewayStubTools), "tools_undeclared");
         body["tools"] = json!([{"name": "f", "input_schema": {"type": "object"}}]);
         assert_eq!(rule(&body, Profile::GatewayStubTools), "accepted");

@@ -121,9 +121,9 @@ mod tests {
             .map_or("accepted", |violation| violation.rule)
     }
 
-    fn called(field: &str, value: Value, results: Value) -> Value {
+    fn called(field: &str, value: &Value, results: &Value) -> Value {
         let mut call = json!({"toolUseId": "c", "name": "f", "input": {}});
-        call[field] = value;
+        call[field] = value.clone();
         json!([{"role": "user", "content": [{"text": "x"}]}, {"role": "assistant", "content": [{"toolUse": call}]},
             {"role": "user", "content": results}])
     }
@@ -138,14 +138,14 @@ mod tests {
                 json!([{"role": "user", "content": [{"text": "x"}]}, {"role": "system", "content": [{"text": "x"}]}]),
                 "role",
             ),
-            (called("toolUseId", json!("a b"), json!([result("a b")])), "tool_use_id"),
-            (called("name", json!("f"), json!([result("c"), result("d")])), "orphan_tool_result"),
-            (called("name", json!("f"), json!([result("c"), result("c")])), "unanswered_call"),
-            (called("name", json!("f"), json!([result("c"), {"text": "go on"}])), "accepted"),
+            (called("toolUseId", &json!("a b"), &json!([result("a b")])), "tool_use_id"),
+            (called("name", &json!("f"), &json!([result("c"), result("d")])), "orphan_tool_result"),
+            (called("name", &json!("f"), &json!([result("c"), result("c")])), "unanswered_call"),
+            (called("name", &json!("f"), &json!([result("c"), {"text": "go on"}])), "accepted"),
         ] {
             assert_eq!(rule(&messages), expected, "{messages}");
         }
-        let mut open = called("name", json!("f"), json!([]));
+        let mut open = called("name", &json!("f"), &json!([]));
         open.as_array_mut().unwrap().pop();
         assert_eq!(rule(&open), "unanswered_call");
     }

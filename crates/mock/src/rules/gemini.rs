@@ -274,21 +274,21 @@ mod tests {
         check(body, Dialect::new(Route::Gemini, profile)).err().map_or("accepted", |violation| violation.rule)
     }
 
-    fn user(part: Value) -> Value {
+    fn user(part: &Value) -> Value {
         json!({"role": "user", "parts": [part]})
     }
 
     #[test]
     fn shapes_that_no_vector_covers() {
-        let text = user(json!({"text": "x"}));
+        let text = user(&json!({"text": "x"}));
         let call = json!({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]});
         for (body, expected) in [
             (json!({"contents": [text], "model": "m"}), "unknown_field"),
             (json!({"contents": [{"parts": [{"text": "x"}]}]}), "accepted"),
             (json!({"contents": [text], "generationConfig": {"maxOutputTokens": 0}}), "max_output_tokens"),
-            (json!({"contents": [user(json!({"text": "x", "thoughtsign": "y"}))]}), "unknown_field"),
-            (json!({"contents": [user(json!({"text": "x", "functionCall": {"name": "f"}}))]}), "part_data"),
-            (json!({"contents": [text, user(json!({"functionCall": {"name": "f"}}))]}), "fc_role"),
+            (json!({"contents": [user(&json!({"text": "x", "thoughtsign": "y"}))]}), "unknown_field"),
+            (json!({"contents": [user(&json!({"text": "x", "functionCall": {"name": "f"}}))]}), "part_data"),
+            (json!({"contents": [text, user(&json!({"functionCall": {"name": "f"}}))]}), "fc_role"),
             (
                 json!({"contents": [text, {"role": "model", "parts": [{"functionCall": {"name": "f", "arg": 1}}]}]}),
                 "unknown_field",
@@ -303,8 +303,8 @@ mod tests {
     #[test]
     fn a_signature_is_asked_for_only_after_the_last_text_of_the_user() {
         let call = json!({"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]});
-        let response = user(json!({"functionResponse": {"name": "f", "response": {}}}));
-        let text = user(json!({"text": "x"}));
+        let response = user(&json!({"functionResponse": {"name": "f", "response": {}}}));
+        let text = user(&json!({"text": "x"}));
         let under_way = json!({"contents": [text, call, response]});
         assert_eq!(rule(&under_way, Profile::Gemini3), "thought_signature");
         assert_eq!(rule(&under_way, Profile::Gemini2), "accepted");

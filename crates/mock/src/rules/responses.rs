@@ -169,7 +169,7 @@ fn message(at: usize, item: &Value) -> Result<(), Violation> {
 }
 
 /// One call; its id comes back.
-fn call<'a>(at: usize, item: &'a Value, profile: Profile, reasoned: bool) -> Result<&'a str, Violation> {
+fn call(at: usize, item: &Value, profile: Profile, reasoned: bool) -> Result<&str, Violation> {
     if let Some(id) = item.get("id") {
         let id = id.as_str().unwrap_or_default();
         if !id.starts_with("fc") {
