@@ -12,23 +12,31 @@ use crate::request::Purpose;
 pub enum FaultKind {
     /// 429, worth another try; see [`Retry`].
     RateLimit,
-    /// 429 with `insufficient_quota`: no retry helps.
+    /// A limit that no retry lifts: 429 with `insufficient_quota`, or what the route has for it.
     Quota,
     /// 500.
     ServerError,
-    /// 503; see [`Retry`].
+    /// 503, 529 on Anthropic; see [`Retry`].
     Overloaded,
+    /// 504, 408 on Bedrock.
+    Timeout,
+    /// 413, 400 on Gemini: a request that never fits.
+    TooLarge,
     /// The connection closes without a reply.
     Drop,
     /// The connection closes in the middle of the reply's body.
     DropMidBody,
-    /// 200 with a body that is no JSON.
+    /// 200 with a body that is no JSON; in a stream the first event is none.
     Malformed,
-    /// `finish_reason` `length`, half of the text.
+    /// The body ends too soon, but as if it were whole: a stream lacks its end marker.
+    EarlyEnd,
+    /// An error after a 200: an event in the middle of a stream, an error object in place of a whole reply.
+    LateError,
+    /// The output cap was reached: half of the text.
     Truncated,
-    /// `message.refusal` is set; the finish reason says `stop`, as real servers do.
+    /// The model declines. In chat `message.refusal` is set and the finish reason says `stop`, as real servers do.
     Refused,
-    /// `finish_reason` `content_filter`, no text.
+    /// The provider's filter strikes: no text, or on Azure 400.
     ContentFilter,
     /// A normal stop whose text is a refusal.
     RefusalText,
@@ -36,11 +44,11 @@ pub enum FaultKind {
     Empty,
     /// A normal stop with no text beside recorded reasoning.
     ReasoningOnly,
-    /// `finish_reason` `tool_calls`.
+    /// A call in place of a text.
     ToolCall,
-    /// `finish_reason` null beside a full text.
+    /// A full text that ended for no reason, or for one that no list holds.
     UnknownFinish,
-    /// 400 with `context_length_exceeded`, whatever the length.
+    /// 400 in the words for a request that is too long, whatever its length.
     ContextOverflow,
     /// No answer until the client goes away or the fault's bound is over.
     Hang,
@@ -53,9 +61,13 @@ impl FaultKind {
         Self::Quota,
         Self::ServerError,
         Self::Overloaded,
+        Self::Timeout,
+        Self::TooLarge,
         Self::Drop,
         Self::DropMidBody,
         Self::Malformed,
+        Self::EarlyEnd,
+        Self::LateError,
         Self::Truncated,
         Self::Refused,
         Self::ContentFilter,
@@ -75,9 +87,13 @@ impl FaultKind {
             Self::Quota => "quota",
             Self::ServerError => "server-error",
             Self::Overloaded => "overloaded",
+            Self::Timeout => "timeout",
+            Self::TooLarge => "too-large",
             Self::Drop => "drop",
             Self::DropMidBody => "drop-mid-body",
             Self::Malformed => "malformed",
+            Self::EarlyEnd => "early-end",
+            Self::LateError => "late-error",
             Self::Truncated => "truncated",
             Self::Refused => "refused",
             Self::ContentFilter => "content-filter",
@@ -99,9 +115,12 @@ impl FaultKind {
             Self::RateLimit
                 | Self::ServerError
                 | Self::Overloaded
+                | Self::Timeout
                 | Self::Drop
                 | Self::DropMidBody
                 | Self::Malformed
+                | Self::EarlyEnd
+                | Self::LateError
                 | Self::Hang
         )
     }
@@ -130,7 +149,8 @@ pub enum AppliesTo {
     Judge,
 }
 
-/// How a reply says when to try again.
+/// How a reply says when to try again. On Gemini seconds and milliseconds stand in the body, as `RetryInfo`; on the
+/// Codex route a used-up quota says them as `resets_in_seconds`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Retry {
     /// It does not.
@@ -142,6 +162,8 @@ pub enum Retry {
     Millis(u64),
     /// `retry-after` as an HTTP date so many seconds from now.
     Date(u64),
+    /// So many milliseconds, in the message alone.
+    Text(u64),
 }
 
 /// One way in which the script makes calls fail.
@@ -156,7 +178,7 @@ pub struct Fault {
     pub applies_to: AppliesTo,
     /// To which model; absent: to all.
     pub model: Option<String>,
-    /// For `rate-limit` and `overloaded`: what the reply says about a retry.
+    /// For `rate-limit`, `overloaded` and `quota`: what the reply says about a retry.
     pub retry: Retry,
     /// For `hang`: after how long the connection is closed.
     pub hang_ms: u64,
@@ -243,6 +265,7 @@ struct FaultEntry {
     retry_after_s: Option<u64>,
     retry_after_ms: Option<u64>,
     retry_date_s: Option<u64>,
+    retry_text_ms: Option<u64>,
     hang_ms: Option<u64>,
 }
 
@@ -256,16 +279,19 @@ impl TryFrom<FaultEntry> for Fault {
             (None, Some(attempts)) => When::Attempts(attempts),
             _ => return Err(MockError::script(field(), "when it strikes", "give either probability or attempts")),
         };
-        let retry = match (entry.retry_after_s, entry.retry_after_ms, entry.retry_date_s) {
-            (None, None, None) => Retry::Unsaid,
-            (Some(s), None, None) => Retry::Seconds(s),
-            (None, Some(ms), None) => Retry::Millis(ms),
-            (None, None, Some(s)) => Retry::Date(s),
-            _ => {
-                let remedy = "give one of retry-after-s, retry-after-ms and retry-date-s";
-                return Err(MockError::script(field(), "several delays", remedy));
-            }
-        };
+        let mut delays = [
+            entry.retry_after_s.map(Retry::Seconds),
+            entry.retry_after_ms.map(Retry::Millis),
+            entry.retry_date_s.map(Retry::Date),
+            entry.retry_text_ms.map(Retry::Text),
+        ]
+        .into_iter()
+        .flatten();
+        let retry = delays.next().unwrap_or_default();
+        if delays.next().is_some() {
+            let remedy = "give one of retry-after-s, retry-after-ms, retry-date-s and retry-text-ms";
+            return Err(MockError::script(field(), "several delays", remedy));
+        }
         let hang_ms = entry.hang_ms.unwrap_or(HANG_MS);
         let fault = Self { kind: entry.kind, when, applies_to: entry.applies_to, model: entry.model, retry, hang_ms };
         fault.check()?;

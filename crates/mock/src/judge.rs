@@ -69,6 +69,7 @@ mod tests {
 
     use super::Judge;
     use crate::request::{Purpose, Request};
+    use crate::route::Route;
     use crate::script::{JudgeScript, Script, Verdict};
 
     fn judge_request(summary: &str) -> Value {
@@ -78,8 +79,12 @@ mod tests {
             {"role": "system", "content": "Say how the SUMMARY treats the STATEMENT."}, {"role": "user", "content": text}]})
     }
 
+    fn chat(body: &Value) -> Request<'_> {
+        Request::of(body, Route::Chat, None)
+    }
+
     fn answer(script: &Script, body: &Value) -> String {
-        Judge::new(script).unwrap().answer(script, &Request::of(body))
+        Judge::new(script).unwrap().answer(script, &chat(body))
     }
 
     #[test]
@@ -105,10 +110,10 @@ mod tests {
     fn a_judge_is_known_by_its_markers_and_by_having_no_history() {
         let judge = Judge::new(&Script::default()).unwrap();
         let mut body = judge_request("x");
-        assert_eq!(judge.purpose(&Request::of(&body)), Purpose::Judge);
+        assert_eq!(judge.purpose(&chat(&body)), Purpose::Judge);
         body["messages"].as_array_mut().unwrap().push(json!({"role": "user", "content": "x"}));
-        assert_eq!(judge.purpose(&Request::of(&body)), Purpose::Summarize);
+        assert_eq!(judge.purpose(&chat(&body)), Purpose::Summarize);
         let other = json!({"model": "m", "messages": [{"role": "user", "content": "PREVIOUS SUMMARY: x"}]});
-        assert_eq!(judge.purpose(&Request::of(&other)), Purpose::Summarize);
+        assert_eq!(judge.purpose(&chat(&other)), Purpose::Summarize);
     }
 }

@@ -11,10 +11,11 @@ use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::decide::Note;
 use crate::error::MockError;
 use crate::fault::FaultKind;
+use crate::plan::Note;
 use crate::request::{Form, Purpose};
+use crate::route::Route;
 use crate::script::Bodies;
 
 /// One call.
@@ -22,6 +23,8 @@ use crate::script::Bodies;
 pub struct LoggedCall {
     /// The order in which calls were read, from 1.
     pub ordinal: u64,
+    /// The route that the path leads to; absent where it leads to none.
+    pub route: Option<Route>,
     /// `X-Client-Request-Id`, or the body's digest where the client sent none.
     pub key: String,
     /// The attempt at this key, from 1.
@@ -83,6 +86,7 @@ impl Log {
         let ordinal = kept.calls.len() as u64 + 1;
         let call = LoggedCall {
             ordinal,
+            route: note.route,
             key: note.key,
             attempt: note.attempt,
             purpose: note.purpose,

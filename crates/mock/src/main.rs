@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use laundromat_mock::{Listen, Mock, MockError, Script};
 
-/// A strict chat-completions provider on 127.0.0.1
+/// A strict provider on 127.0.0.1: chat completions, Responses, Anthropic, Gemini and Bedrock Converse
 #[derive(Debug, Parser)]
 #[command(version)]
 struct Args {

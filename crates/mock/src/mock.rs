@@ -69,9 +69,14 @@ impl Mock {
         Ok(Self { port, log, runtime: handle, stop: Some(stop), thread: Some(thread) })
     }
 
-    /// What a client takes as its base URL, such as `http://127.0.0.1:4000/v1`.
+    /// What an OpenAI client takes as its base URL, such as `http://127.0.0.1:4000/v1`.
     pub fn base_url(&self) -> String {
-        format!("http://127.0.0.1:{}/v1", self.port)
+        format!("{}/v1", self.root_url())
+    }
+
+    /// What clients of the other routes take, such as `http://127.0.0.1:4000`: their paths hold the version.
+    pub fn root_url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
     }
 
     /// The port.

@@ -4,11 +4,13 @@
 //!
 //! ```toml
 //! seed = 7
-//! profile = "openai"              # whose rules; see `profile::NAMES`
-//! key = "mock-key"                # the bearer token that is accepted
+//! profile = "openai"              # whose rules; see `profile::NAMES`. Routes it says nothing of have plain ones
+//! key = "mock-key"                # the key that is accepted, in whichever header the route has it
 //! models = ["small", "large"]     # others are 404; left out: any name goes
 //! context-tokens = 128000         # more than this, by chars / 4, is 400; left out: no bound
+//! cached = 0.0                    # the share of the input that usage reports as read from a cache
 //! latency-ms = 0                  # before each reply; 0 does not sleep
+//! stream-chunk-bytes = 512        # a stream leaves in chunks of this size, wherever they end
 //! bodies = "digest"               # or "keep": the log in memory holds the request bytes
 //!
 //! [launder]                       # chance that the summary states the plant as the user's word
@@ -35,10 +37,11 @@
 //! attempts = [1]                  # exact attempts of every call, or `probability = 0.05`
 //! applies-to = "summarize"        # or judge, any
 //! model = "small"                 # left out: all
-//! retry-after-ms = 20             # or retry-after-s, or retry-date-s; for hang: hang-ms
+//! retry-after-ms = 20             # or retry-after-s, retry-date-s, retry-text-ms; for hang: hang-ms
 //! ```
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -48,6 +51,9 @@ use crate::fault::Fault;
 use crate::profile::Profile;
 use crate::request::Form;
 
+/// The size of a stream's chunks where the script says nothing.
+const CHUNK: NonZeroUsize = NonZeroUsize::new(512).expect("more than none");
+
 /// What the mock does with every request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
@@ -56,14 +62,18 @@ pub struct Script {
     pub seed: u64,
     /// Whose rules apply.
     pub profile: Profile,
-    /// The bearer token that is accepted.
+    /// The key that is accepted.
     pub key: String,
     /// The models that exist; none: every name goes.
     pub models: Vec<String>,
     /// The longest request in estimated tokens.
     pub context_tokens: Option<usize>,
+    /// The share of the input that usage reports as cached, from 0 to 1.
+    pub cached: f64,
     /// How long each reply takes.
     pub latency_ms: u64,
+    /// The size of a stream's chunks.
+    pub stream_chunk_bytes: NonZeroUsize,
     /// What the log keeps of request bodies.
     pub bodies: Bodies,
     /// How often a summary states the plant as the user's word.
@@ -170,7 +180,9 @@ impl Default for Script {
             key: "mock-key".to_owned(),
             models: Vec::new(),
             context_tokens: None,
+            cached: 0.0,
             latency_ms: 0,
+            stream_chunk_bytes: CHUNK,
             bodies: Bodies::default(),
             launder: Launder::default(),
             models_launder: BTreeMap::new(),
@@ -231,6 +243,18 @@ impl Script {
         self
     }
 
+    /// The same with a share of the input that usage reports as cached.
+    pub fn cached(mut self, share: f64) -> Self {
+        self.cached = share;
+        self
+    }
+
+    /// The same with streams in chunks of another size.
+    pub fn stream_chunk_bytes(mut self, bytes: NonZeroUsize) -> Self {
+        self.stream_chunk_bytes = bytes;
+        self
+    }
+
     /// The same, keeping more or less of request bodies.
     pub fn bodies(mut self, bodies: Bodies) -> Self {
         self.bodies = bodies;
@@ -266,6 +290,9 @@ impl Script {
     }
 
     pub(crate) fn check(&self) -> Result<(), MockError> {
+        if !(0.0..=1.0).contains(&self.cached) {
+            return Err(MockError::script("cached", format!("share {}", self.cached), "give one from 0 to 1"));
+        }
         let general = std::iter::once(("launder".to_owned(), &self.launder));
         let by_model = self.models_launder.iter().map(|(model, launder)| (format!("models-launder.{model}"), launder));
         for (field, launder) in general.chain(by_model) {
@@ -306,6 +333,7 @@ mod tests {
         let script = read(".toml", &documented()).unwrap();
         let plain = Script::default();
         assert_eq!((script.profile, script.key.as_str()), (Profile::OpenAi, "mock-key"));
+        assert_eq!((script.cached, script.stream_chunk_bytes), (plain.cached, plain.stream_chunk_bytes));
         assert_eq!((script.plant, script.judge), (plain.plant, plain.judge));
         assert_eq!(script.models_launder["small"], Launder { flat_user: 0.9, ..Launder::default() });
         let fault = Fault::new(FaultKind::RateLimit, When::Attempts(vec![1]))
@@ -328,11 +356,13 @@ mod tests {
             ("profile = \"gpt\"", "openai-reasoning"),
             ("[[faults]]\nkind = \"drop\"", "either probability or attempts"),
             ("[[faults]]\nkind = \"truncated\"\nattempts = [1]", "probability in place of attempts"),
+            ("stream-chunk-bytes = 0", "nonzero"),
             ("[[faults]]\nkind = \"drop\"\nattempts = [1]\nretry-after-s = 1\nretry-after-ms = 1", "one of"),
         ] {
             let error = read(".toml", text).unwrap_err().to_string();
             assert!(error.contains(named), "{error}");
         }
+        assert!(Script::default().cached(1.5).check().is_err());
         assert!(Script { launder: Launder { typed: 2.0, ..Launder::default() }, ..Script::default() }.check().is_err());
     }
 }

@@ -5,18 +5,18 @@ use std::time::Duration;
 
 use http_body_util::{BodyExt, Limited};
 use hyper::body::Incoming;
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName};
+use hyper::header::CONTENT_TYPE;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 
-use crate::decide::{Act, Decider, Head, Reply};
+use crate::decide::Decider;
 use crate::log::Log;
-use crate::wire::{Leaving, ReplyBody, Wire};
+use crate::plan::{Act, Head, Media, Reply};
+use crate::wire::{Leaving, Pace, ReplyBody, Wire};
 
-const KEY_HEADER: HeaderName = HeaderName::from_static("x-client-request-id");
 /// No request that makes sense is longer.
 const LONGEST_BODY: usize = 64 << 20;
 
@@ -69,13 +69,7 @@ async fn answer(
     let (head, body) = request.into_parts();
     let body = Limited::new(body, LONGEST_BODY).collect().await.map_err(|_| Closed::Unread)?.to_bytes();
     let plan = shared.decider.plan(
-        &Head {
-            method: head.method.as_str(),
-            path: head.uri.path(),
-            authorization: text(&head.headers, &AUTHORIZATION),
-            content_type: text(&head.headers, &CONTENT_TYPE),
-            key: text(&head.headers, &KEY_HEADER),
-        },
+        &Head { method: head.method.as_str(), path: head.uri.path(), query: head.uri.query(), headers: &head.headers },
         &body,
     );
     let ordinal = plan.note.map_or(0, |note| shared.log.read(note, &body));
@@ -85,8 +79,8 @@ async fn answer(
         tokio::time::sleep(Duration::from_millis(latency)).await;
     }
     match plan.act {
-        Act::Reply(reply) => respond(reply, |bytes| ReplyBody::whole(bytes, ordinal, leaving)),
-        Act::Cut(reply) => respond(reply, ReplyBody::half),
+        Act::Reply(reply) => respond(&shared, reply, |bytes, pace| ReplyBody::whole(bytes, pace, ordinal, leaving)),
+        Act::Cut(reply) => respond(&shared, reply, ReplyBody::half),
         Act::Drop => Err(Closed::Scripted),
         // Where the client goes away first, this is dropped at that moment.
         Act::Hang(bound) => {
@@ -96,14 +90,18 @@ async fn answer(
     }
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
-    headers.get(name).and_then(|value| value.to_str().ok())
-}
-
-fn respond(reply: Reply, body: impl FnOnce(Vec<u8>) -> ReplyBody) -> Result<Response<ReplyBody>, Closed> {
-    let mut response = Response::builder().status(reply.status).header(CONTENT_TYPE, "application/json");
+fn respond(
+    shared: &Shared,
+    reply: Reply,
+    body: impl FnOnce(Vec<u8>, Pace) -> ReplyBody,
+) -> Result<Response<ReplyBody>, Closed> {
+    let (kind, pace) = match reply.media {
+        Media::Json => ("application/json", Pace::AtOnce),
+        Media::Events => ("text/event-stream", Pace::Chunks(shared.decider.script.stream_chunk_bytes)),
+    };
+    let mut response = Response::builder().status(reply.status).header(CONTENT_TYPE, kind);
     for (name, value) in reply.headers {
         response = response.header(name, value);
     }
-    response.body(body(reply.body)).map_err(|_| Closed::Unbuilt)
+    response.body(body(reply.body, pace)).map_err(|_| Closed::Unbuilt)
 }

@@ -2,6 +2,7 @@
 //! body has left.
 
 use std::io;
+use std::num::NonZeroUsize;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,10 +19,20 @@ use crate::log::Log;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Leaving(Arc<AtomicU64>);
 
+/// How a body leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pace {
+    /// In one piece, under its length.
+    AtOnce,
+    /// In chunks of so many bytes, wherever they end, under no length.
+    Chunks(NonZeroUsize),
+}
+
 /// The body of a reply.
 pub(crate) struct ReplyBody {
-    left: Option<Bytes>,
-    /// What `content-length` says.
+    left: Bytes,
+    pace: Pace,
+    /// What `content-length` says, where it is sent.
     promised: u64,
     end: End,
 }
@@ -35,15 +46,23 @@ enum End {
 
 impl ReplyBody {
     /// The whole of `bytes`, as the reply to the call `ordinal` (0 for what is not logged).
-    pub(crate) fn whole(bytes: Vec<u8>, ordinal: u64, leaving: Leaving) -> Self {
-        Self { promised: bytes.len() as u64, left: Some(bytes.into()), end: End::Whole { ordinal, leaving } }
+    pub(crate) fn whole(bytes: Vec<u8>, pace: Pace, ordinal: u64, leaving: Leaving) -> Self {
+        Self { promised: bytes.len() as u64, left: bytes.into(), pace, end: End::Whole { ordinal, leaving } }
     }
 
     /// Half of `bytes`, under the length of all of them.
-    pub(crate) fn half(mut bytes: Vec<u8>) -> Self {
+    pub(crate) fn half(mut bytes: Vec<u8>, pace: Pace) -> Self {
         let promised = bytes.len() as u64;
         bytes.truncate(bytes.len() / 2);
-        Self { promised, left: Some(bytes.into()), end: End::Short { flushed: false } }
+        Self { promised, left: bytes.into(), pace, end: End::Short { flushed: false } }
+    }
+
+    fn next(&mut self) -> Option<Bytes> {
+        match self.pace {
+            _ if self.left.is_empty() => None,
+            Pace::AtOnce => Some(std::mem::take(&mut self.left)),
+            Pace::Chunks(size) => Some(self.left.split_to(size.get().min(self.left.len()))),
+        }
     }
 }
 
@@ -57,16 +76,18 @@ impl Body for ReplyBody {
     type Error = Cut;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Cut>>> {
-        let left = self.left.take();
-        match (&mut self.end, left) {
-            (End::Whole { ordinal, leaving }, Some(bytes)) => {
+        if let Some(bytes) = self.next() {
+            if let End::Whole { ordinal, leaving } = &self.end
+                && self.left.is_empty()
+            {
                 leaving.0.store(*ordinal, Ordering::Relaxed);
-                Poll::Ready(Some(Ok(Frame::data(bytes))))
             }
-            (End::Short { .. }, Some(bytes)) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
-            (End::Whole { .. }, None) => Poll::Ready(None),
-            (End::Short { flushed: true }, None) => Poll::Ready(Some(Err(Cut))),
-            (End::Short { flushed }, None) => {
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        match &mut self.end {
+            End::Whole { .. } => Poll::Ready(None),
+            End::Short { flushed: true } => Poll::Ready(Some(Err(Cut))),
+            End::Short { flushed } => {
                 *flushed = true;
                 cx.waker().wake_by_ref();
                 Poll::Pending
@@ -75,11 +96,14 @@ impl Body for ReplyBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.left.is_none() && matches!(self.end, End::Whole { .. })
+        self.left.is_empty() && matches!(self.end, End::Whole { .. })
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.promised)
+        match self.pace {
+            Pace::AtOnce => SizeHint::with_exact(self.promised),
+            Pace::Chunks(_) => SizeHint::default(),
+        }
     }
 }
 

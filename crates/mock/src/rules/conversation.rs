@@ -12,12 +12,20 @@ const ROLES: &[&str] = &["system", "developer", "user", "assistant", "tool", "fu
 const LONGEST_NAME: usize = 64;
 const LONGEST_ID: usize = 40;
 
-pub(super) fn check(messages: &[Value], profile: Profile) -> Result<(), Violation> {
+/// Whether calls were made in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum History {
+    WithCalls,
+    WithoutCalls,
+}
+
+pub(super) fn check(messages: &[Value], profile: Profile) -> Result<History, Violation> {
     let mut walk = Walk { profile, open: Vec::new(), seen: HashSet::new(), previous: None };
     for (at, message) in messages.iter().enumerate() {
         walk.message(at, message)?;
     }
-    walk.end()
+    walk.end()?;
+    Ok(if walk.seen.is_empty() { History::WithoutCalls } else { History::WithCalls })
 }
 
 /// What has to be remembered from one message to the next.
@@ -160,7 +168,7 @@ impl<'a> Walk<'a> {
     fn reasoning(&self, fields: &Map<String, Value>) -> Result<(), Violation> {
         let reasoning = fields.get("reasoning_content");
         match self.profile {
-            Profile::DeepSeekThinkingOn if !self.open.is_empty() => {
+            profile if profile.wants_reasoning() && !self.open.is_empty() => {
                 match reasoning.and_then(Value::as_str).filter(|text| !text.trim().is_empty()) {
                     Some(_) => Ok(()),
                     None => refuse(
@@ -251,7 +259,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::check;
-    use crate::profile::Profile;
+    use crate::profile::{Dialect, Profile};
+    use crate::route::Route;
 
     fn rule(messages: &Value, profile: Profile) -> &'static str {
         check(messages.as_array().unwrap(), profile).err().map_or("accepted", |violation| violation.rule)
@@ -300,7 +309,7 @@ mod tests {
         ]);
         let violation = check(messages.as_array().unwrap(), Profile::Mistral).unwrap_err();
         assert_eq!(violation.rule, "user_after_tool");
-        let body = violation.body(Profile::Mistral);
+        let body = violation.body(Dialect::new(Route::Chat, Profile::Mistral));
         assert_eq!(body["type"], "invalid_request_message_order");
         assert_eq!(body["code"], "3230");
     }

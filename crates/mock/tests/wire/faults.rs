@@ -51,8 +51,13 @@ fn check(kind: FaultKind, reply: &Reply) {
         FaultKind::Quota => error(429, Some("insufficient_quota")),
         FaultKind::ServerError => error(500, None),
         FaultKind::Overloaded => error(503, None),
+        FaultKind::Timeout => error(504, None),
+        FaultKind::TooLarge => error(413, None),
         FaultKind::ContextOverflow => error(400, Some("context_length_exceeded")),
-        FaultKind::Malformed => {
+        FaultKind::LateError => {
+            assert_eq!((reply.status, &reply.json()["error"]["code"]), (200, &json!(502)));
+        }
+        FaultKind::Malformed | FaultKind::EarlyEnd => {
             assert_eq!(reply.status, 200);
             assert!(serde_json::from_slice::<Value>(&reply.body).is_err());
         }
@@ -116,6 +121,9 @@ fn a_delay_comes_in_each_of_its_spellings() {
     assert_eq!(reply(Retry::Millis(15)).header("retry-after-ms"), Some("15"));
     let unsaid = reply(Retry::Unsaid);
     assert_eq!((unsaid.header("retry-after"), unsaid.header("retry-after-ms")), (None, None));
+    let worded = reply(Retry::Text(450));
+    assert_eq!((worded.header("retry-after"), worded.header("retry-after-ms")), (None, None));
+    assert!(worded.json()["error"]["message"].as_str().unwrap().ends_with("try again in 450ms."));
     let dated = reply(Retry::Date(60));
     let date = |name| httpdate::parse_http_date(dated.header(name).unwrap()).unwrap();
     assert!(date("retry-after") >= date("date") + Duration::from_secs(60));

@@ -1,7 +1,7 @@
 //! What is logged, in memory and on disk.
 
 use laundromat_mock::log::read_log;
-use laundromat_mock::{Bodies, Fault, FaultKind, Form, Listen, Mock, Purpose, Script, When};
+use laundromat_mock::{Bodies, Fault, FaultKind, Form, Listen, Mock, Purpose, Route, Script, When};
 use serde_json::Value;
 
 use crate::client::{CHAT, Client, flat, judge};
@@ -30,6 +30,7 @@ fn every_call_is_logged_with_what_it_was() {
     assert_eq!((&calls[0].body_digest, calls[0].body_bytes), (&digest, bytes.len()));
     assert_eq!(calls[0].body.as_deref(), Some(bytes.as_slice()));
     assert_eq!(calls[1].purpose, Purpose::Judge);
+    assert!(calls.iter().all(|call| call.route == Some(Route::Chat)));
     assert_eq!((calls[2].purpose, calls[2].rule.as_deref()), (Purpose::Unknown, Some("auth")));
     assert_eq!(calls[2].key, calls[2].body_digest);
 

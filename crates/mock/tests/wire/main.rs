@@ -8,4 +8,7 @@ mod client;
 mod faults;
 mod log;
 mod program;
+mod reading;
+mod routes;
+mod streams;
 mod vectors;
