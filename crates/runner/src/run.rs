@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use laundromat_provider::{Body, Client, Model, Purpose};
+use laundromat_provider::{Body, Broken, Client, Model, Purpose};
 use laundromat_session::seed::Seed;
 use laundromat_store::{Store, TrialId, Write};
 use rayon::prelude::*;
@@ -112,18 +112,18 @@ fn only_more(differences: &[Difference]) -> bool {
 /// A cell on its way: its body is made, hashed and compressed once for all its trials.
 struct Outgoing {
     cell: BuiltCell,
-    /// Body and its compressed bytes; `None` where the arm refused.
-    body: Option<(Body, Vec<u8>)>,
+    /// Body and its compressed bytes, or the rule by which its destination would refuse it; `None` where
+    /// the arm refused.
+    body: Option<Result<(Body, Vec<u8>), Broken>>,
 }
 
 impl Outgoing {
     fn new(cell: BuiltCell, model: &Model) -> Self {
         let body = match &cell.prepared {
-            Prepared::Ready(messages) => {
-                let body = model.body(messages);
+            Prepared::Ready(messages) => Some(model.body(messages).map(|body| {
                 let zstd = compress(&body.bytes);
-                Some((body, zstd))
-            }
+                (body, zstd)
+            })),
             Prepared::Refused(_) => None,
         };
         Self { cell, body }
@@ -274,7 +274,7 @@ impl Flight {
     async fn trial(&self, id: TrialId, outgoing: &Outgoing) -> Result<(), RunError> {
         let cell = &outgoing.cell;
         let trial = match (&cell.prepared, &outgoing.body) {
-            (Prepared::Ready(messages), Some((body, zstd))) => {
+            (Prepared::Ready(messages), Some(Ok((body, zstd)))) => {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
                 let call = Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone() };
                 match self.desk.call(&id, call).await? {
@@ -290,6 +290,7 @@ impl Flight {
                     Err(failure) => score::failed(id, cell, body.digest, &failure),
                 }
             }
+            (Prepared::Ready(_), Some(Err(broken))) => score::unsendable(id, cell, broken),
             (Prepared::Refused(reason), _) => score::refused(id, cell, reason),
             (Prepared::Ready(_), None) => return Err(RunError::Internal("a request has no body".to_owned())),
         };
