@@ -34,12 +34,33 @@ pub struct Replies {
 pub struct Checked {
     /// The file's name.
     pub file: String,
-    /// Its vectors; `None` where the file is missing or is not checked here.
-    pub vectors: Option<usize>,
+    /// What became of it.
+    pub coverage: Coverage,
     /// What failed, by vector.
     pub failures: Vec<Failure>,
     /// Requests whose options are not those of their profile. They are checked as they are.
     pub own_options: Vec<String>,
+}
+
+/// What became of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coverage {
+    /// This many vectors were checked.
+    Vectors(usize),
+    /// There is no such file.
+    Missing,
+    /// Nobody said how to check it.
+    NotAsked,
+}
+
+impl Coverage {
+    /// The vectors that were checked.
+    pub fn vectors(self) -> usize {
+        match self {
+            Self::Vectors(vectors) => vectors,
+            Self::Missing | Self::NotAsked => 0,
+        }
+    }
 }
 
 /// A vector that fails.
@@ -79,26 +100,26 @@ pub fn check(read: impl Fn(&str) -> io::Result<String>, replies: Option<Replies>
         let name = format!("responses_{}.json", file_name(*route));
         files.push(match replies {
             Some(Replies { response, .. }) => folder.each(&name, |vector, _| response(*route, vector))?,
-            None => Checked::skipped(&name),
+            None => Checked::new(&name, Coverage::NotAsked),
         });
     }
     files.push(match replies {
         Some(Replies { stream, .. }) => {
             folder.each("streams.json", |vector, _| stream(vectors::route_of(vector)?, vector))?
         }
-        None => Checked::skipped("streams.json"),
+        None => Checked::new("streams.json", Coverage::NotAsked),
     });
     Ok(files)
 }
 
 impl Checked {
-    fn skipped(file: &str) -> Self {
-        Self { file: file.to_owned(), vectors: None, failures: Vec::new(), own_options: Vec::new() }
+    fn new(file: &str, coverage: Coverage) -> Self {
+        Self { file: file.to_owned(), coverage, failures: Vec::new(), own_options: Vec::new() }
     }
 
     fn broken(file: &str, what: String) -> Self {
         let failures = vec![Failure { vector: file.to_owned(), what }];
-        Self { vectors: Some(0), failures, ..Self::skipped(file) }
+        Self { failures, ..Self::new(file, Coverage::Vectors(0)) }
     }
 }
 
@@ -122,14 +143,14 @@ impl Folder<'_> {
     /// Checks each vector of a file.
     fn each(&self, name: &str, check: impl Fn(&Value, &mut OwnOptions) -> Result<(), String>) -> io::Result<Checked> {
         let content = match self.json(name)? {
-            None => return Ok(Checked::skipped(name)),
+            None => return Ok(Checked::new(name, Coverage::Missing)),
             Some(Err(what)) => return Ok(Checked::broken(name, what)),
             Some(Ok(content)) => content,
         };
         let Some(all) = content["vectors"].as_array() else {
             return Ok(Checked::broken(name, "there is no list \"vectors\"".to_owned()));
         };
-        let mut checked = Checked { vectors: Some(all.len()), ..Checked::skipped(name) };
+        let mut checked = Checked::new(name, Coverage::Vectors(all.len()));
         for (index, vector) in all.iter().enumerate() {
             let id = vector["id"].as_str().map_or_else(|| format!("vectors[{index}]"), str::to_owned);
             let mut own = OwnOptions::None;

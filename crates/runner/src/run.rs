@@ -301,3 +301,59 @@ impl Flight {
 pub(crate) fn flattened(ended: Result<Result<(), RunError>, tokio::task::JoinError>) -> Result<(), RunError> {
     ended.map_err(|error| RunError::Internal(format!("a trial failed: {error}")))?
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use laundromat_provider::{Endpoint, Model, Profile, Settings};
+    use laundromat_session::{Exposure, Message, MessageRole, Outcome, Plant, PlantKind};
+    use laundromat_store::TrialId;
+
+    use super::Outgoing;
+    use crate::build::{BuiltCell, Prepared, Subject};
+    use crate::score;
+
+    fn cell(messages: Vec<Message>) -> BuiltCell {
+        let plant = Plant {
+            kind: PlantKind::Clean,
+            statement: "s".to_owned(),
+            canaries: vec!["c".to_owned()],
+            phrases: Vec::new(),
+            spans: Vec::new(),
+        };
+        let (session, attack) = ("s".to_owned(), "clean".to_owned());
+        BuiltCell {
+            subject: Arc::new(Subject { session, attack, plant, identifiers: None }),
+            arm: "a".to_owned(),
+            summarizer: 0,
+            prepared: Prepared::Ready(messages),
+            input_chars: 1,
+            exposure: Exposure::Full,
+        }
+    }
+
+    /// What the destination would refuse is not sent: the row says by which rule.
+    #[test]
+    fn a_request_that_breaks_a_rule_ends_as_invalid() {
+        let profile = Profile::named("mistral").expect("a profile");
+        let endpoint = Endpoint::new(profile, "m".to_owned(), "http://h".to_owned(), &Settings::default());
+        let model = Model::Chat(endpoint);
+        let user = || Message::text(MessageRole::User, "u");
+        let sound = Outgoing::new(cell(vec![user()]), &model);
+        assert!(matches!(sound.body, Some(Ok(_))));
+        let outgoing = Outgoing::new(cell(vec![user(), Message::text(MessageRole::Assistant, "a")]), &model);
+        let Some(Err(broken)) = &outgoing.body else { panic!("it is refused") };
+        let id = TrialId {
+            session: "s".to_owned(),
+            attack: "clean".to_owned(),
+            arm: "a".to_owned(),
+            summarizer: "m".to_owned(),
+            rep: 1,
+        };
+        let trial = score::unsendable(id, &outgoing.cell, broken);
+        assert_eq!(trial.outcome, Outcome::InvalidRequest);
+        assert_eq!(trial.detail, "rule last_assistant: the last message is the assistant's");
+        assert_eq!((trial.call, trial.cell.body), (None, None));
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use laundromat_provider::wire_check::{self, Checked};
+use laundromat_provider::wire_check::{self, Checked, Coverage};
 
 use crate::args::WireCheck;
 use crate::error::CliError;
@@ -23,17 +23,21 @@ pub(crate) fn run(args: &WireCheck) -> Result<ExitCode, CliError> {
         line(&row(file));
     }
     let failed: usize = files.iter().map(|file| file.failures.len()).sum();
-    let checked: usize = files.iter().filter_map(|file| file.vectors).sum();
+    let checked: usize = files.iter().map(|file| file.coverage.vectors()).sum();
     line(&format!("{:<34}{checked:>8}{failed:>8}", "all"));
     match (checked, failed) {
         (_, 1..) => Ok(ExitCode::GateFailed),
-        (0, 0) => Err(CliError::Nothing { path: args.dir.clone(), what: "check" }),
+        (0, 0) => Err(CliError::NoVectors { path: args.dir.clone() }),
         (1.., 0) => Ok(ExitCode::Pass),
     }
 }
 
 fn row(file: &Checked) -> String {
-    let Some(vectors) = file.vectors else { return format!("{:<34}{:>8}", file.file, "missing") };
+    let vectors = match file.coverage {
+        Coverage::Vectors(vectors) => vectors,
+        Coverage::Missing => return format!("{:<34} missing", file.file),
+        Coverage::NotAsked => return format!("{:<34} not checked", file.file),
+    };
     let own = match file.own_options.len() {
         0 => String::new(),
         n => format!("  {n} with options that are not their profile's"),

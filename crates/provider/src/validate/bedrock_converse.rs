@@ -46,7 +46,7 @@ pub(super) fn check(body: &Fields) -> Result<(), Broken> {
 fn blocks(index: usize, content: &[Value]) -> Result<(Vec<&str>, Vec<&str>), Broken> {
     let (mut used, mut answered) = (Vec::new(), Vec::new());
     for block in content {
-        if block["text"].as_str().is_some_and(is_blank) {
+        if block.get("text").is_some_and(|text| text.as_str().is_none_or(is_blank)) {
             return Broken::err("text_blank", format!("messages[{index}] has a blank text"));
         }
         if let Some(call) = block.get("toolUse") {

@@ -87,7 +87,8 @@ pub(super) fn check(rules: &Rules, body: &Fields) -> Result<(), Broken> {
 
 fn parameters(body: &Fields) -> Result<(), Broken> {
     json::only(body, KNOWN, "unknown_field", || "the body".to_owned())?;
-    if let Some(config) = body.get("generationConfig").and_then(Value::as_object) {
+    if let Some(config) = body.get("generationConfig").filter(|config| !config.is_null()) {
+        let config = json::object(config, "unknown_field", || "generationConfig".to_owned())?;
         json::only(config, CONFIG, "unknown_field", || "generationConfig".to_owned())?;
         let fits = |cap: &Value| cap.as_u64().is_some_and(|cap| (1..=MOST_OUTPUT_TOKENS).contains(&cap));
         if config.get("maxOutputTokens").is_some_and(|cap| !fits(cap)) {
@@ -103,7 +104,7 @@ fn parameters(body: &Fields) -> Result<(), Broken> {
 }
 
 fn role(content: &Fields) -> &str {
-    json::text(content, "role").unwrap_or("user")
+    content.get("role").map_or("user", |role| role.as_str().unwrap_or_default())
 }
 
 fn is_user(content: &Fields) -> bool {

@@ -112,7 +112,7 @@ struct Talk<'b> {
 
 impl<'b> Talk<'b> {
     fn add(&mut self, index: usize, item: &'b Fields) -> Result<(), Broken> {
-        match json::text(item, "type").unwrap_or("message") {
+        match item.get("type").map_or("message", |kind| kind.as_str().unwrap_or_default()) {
             "message" => message(index, item),
             "function_call" => self.call(index, item),
             "function_call_output" => self.output(index, item),

@@ -20,6 +20,28 @@ pub struct Rules {
     pub(crate) signature: SignatureRule,
 }
 
+impl Rules {
+    /// What the destination refuses beyond its route, one fragment each.
+    pub fn refusals(&self) -> Vec<&'static str> {
+        let refusals = [
+            (self.parameters == ParameterRule::OpenAi, "fields it does not know"),
+            (self.parameters == ParameterRule::Mistral, "fields it does not know"),
+            (self.parameters == ParameterRule::Codex, "most fields; `store` and `stream` other than false and true"),
+            (self.sampling == SamplingRule::Fixed, "a temperature"),
+            (self.version == Some(VersionRule::V2026), "sampling fields"),
+            (self.arguments == TextRule::Object, "arguments that are no JSON object"),
+            (self.call_ids == CallIdRule::Nine, "call ids that are not nine letters and digits"),
+            (self.order == OrderRule::NoUserAfterTool, "a user turn after a result"),
+            (self.order == OrderRule::Alternating, "user and assistant out of turn"),
+            (self.end == EndRule::NotAssistant, "a final assistant turn"),
+            (self.reasoning_content == ReasoningRule::Required, "calls without `reasoning_content`"),
+            (self.reasoning_content == ReasoningRule::Refused, "`reasoning_content`"),
+            (self.signature == SignatureRule::Checked, "unsigned calls behind the last user text"),
+        ];
+        refusals.into_iter().filter(|(is_refused, _)| *is_refused).map(|(_, words)| words).collect()
+    }
+}
+
 /// Whether a request needs credentials.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

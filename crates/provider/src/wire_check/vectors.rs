@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::options::Options;
 use super::transcript;
-use super::{Checked, Content, Failure, OwnOptions, difference, route_named};
+use super::{Checked, Content, Coverage, Failure, OwnOptions, difference, route_named};
 use crate::model::Endpoint;
 use crate::profile::{Auth, KeySource, Profile};
 use crate::route::Route;
@@ -28,14 +28,14 @@ pub(super) fn route_of(vector: &Value) -> Result<Route, String> {
 pub(super) fn transcripts(file: Option<&Content>) -> Checked {
     let name = "transcripts.json";
     let content = match file {
-        None => return Checked::skipped(name),
+        None => return Checked::new(name, Coverage::Missing),
         Some(Err(what)) => return Checked::broken(name, what.clone()),
         Some(Ok(content)) => content,
     };
     let Some(all) = content["transcripts"].as_object() else {
         return Checked::broken(name, "there is no table \"transcripts\"".to_owned());
     };
-    let mut checked = Checked { vectors: Some(all.len()), ..Checked::skipped(name) };
+    let mut checked = Checked::new(name, Coverage::Vectors(all.len()));
     if !matches!(content["ids"].as_str(), None | Some("renumber")) {
         let what = format!("ids = {} is not known here; \"renumber\" is", content["ids"]);
         checked.failures.push(Failure { vector: name.to_owned(), what });
