@@ -32,6 +32,21 @@ pub(crate) enum Command {
     Gate(Gate),
     /// Compare two laundering rates from counts alone
     Contrast(Contrast),
+    /// Look after the wire formats of providers
+    #[command(subcommand)]
+    Wire(Wire),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Wire {
+    /// Check a folder of wire vectors (transcripts, requests, refusals): 0 all pass, 100 some fail
+    Check(WireCheck),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct WireCheck {
+    /// The folder, such as tests/wire
+    pub(crate) dir: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]

@@ -28,6 +28,8 @@ pub(crate) enum CliError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: there is nothing to {what} here; name a session file or a folder that holds some", path.display())]
     Nothing { path: PathBuf, what: &'static str },
+    #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
+    NoVectors { path: PathBuf },
     #[error("internal error: {0}; please report it with the command that led here")]
     Internal(String),
 }
@@ -42,7 +44,7 @@ impl CliError {
                 ExitCode::Internal
             }
             Self::Report(ReportError::EmptyBaseline { .. }) => ExitCode::Inconclusive,
-            Self::Nothing { .. } => ExitCode::NothingSelected,
+            Self::Nothing { .. } | Self::NoVectors { .. } => ExitCode::NothingSelected,
             Self::Run(_)
             | Self::Import(_)
             | Self::Store(_)

@@ -18,7 +18,7 @@ pub(crate) enum ExitCode {
     NothingSelected = 4,
     /// Some trials are not done; the same command goes on.
     Incomplete = 5,
-    /// A rate is above what the gate allows.
+    /// A rate is above what the gate allows, or a wire vector fails.
     GateFailed = 100,
     /// Stopped by the user.
     Interrupted = 130,

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Args, Command};
+use crate::args::{Args, Command, Wire};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::run(report),
         Command::Gate(gate) => commands::gate::run(gate),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
+        Command::Wire(Wire::Check(check)) => commands::wire::run(check),
     };
     match ended {
         Ok(code) => code.into(),

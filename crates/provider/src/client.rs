@@ -43,10 +43,13 @@ impl Default for Timeouts {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// A key is not set.
-    #[error("the environment variable {name} is not set; put the key for {url} in it")]
+    #[error("{} is not set; put the key for {url} in it", match names.as_slice() {
+        [name] => format!("the environment variable {name}"),
+        names => format!("none of the environment variables {}", names.join(", ")),
+    })]
     NoKey {
-        /// The variable.
-        name: String,
+        /// The variables that would do.
+        names: Vec<String>,
         /// What the key is for.
         url: String,
     },
@@ -95,15 +98,8 @@ impl Client {
         };
         let mut keys = HashMap::new();
         for model in models {
-            if let Model::Chat(Endpoint { key_env: Some(name), url, .. }) = model {
-                let key = std::env::var(name).unwrap_or_default();
-                if key.is_empty() {
-                    return Err(ClientError::NoKey { name: name.clone(), url: url.clone() });
-                }
-                if HeaderValue::from_str(&key).is_err() || key.contains(char::is_whitespace) {
-                    return Err(ClientError::BadKey { name: name.clone() });
-                }
-                keys.insert(name.clone(), SecretString::from(key));
+            if let Model::Chat(endpoint) = model {
+                keys.extend(keys_of(endpoint)?);
             }
         }
         Ok(Self { http: builder().build()?, local: builder().no_proxy().build()?, keys, retry, timeouts })
@@ -180,11 +176,7 @@ impl Client {
             .header(CONTENT_TYPE, "application/json")
             .header(REQUEST_ID, blake3::Hash::from_bytes(*key).to_hex().as_str())
             .body(body.bytes.clone());
-        if let Some(secret) = endpoint.key_env.as_ref().and_then(|name| self.keys.get(name)) {
-            for (name, value) in endpoint.credentials(secret) {
-                request = request.header(name, value);
-            }
-        }
+        request = request.headers(endpoint.headers(|name| self.keys.get(name)));
         let response = request.send().await.map_err(|error| (lost(&error), None))?;
         let (status, headers) = (response.status(), response.headers().clone());
         let bytes = read(response).await.map_err(|failure| (failure, None))?;
@@ -196,6 +188,42 @@ impl Client {
     fn scrub(&self, text: &str) -> String {
         self.keys.values().fold(text.to_owned(), |text, key| text.replace(key.expose_secret(), "[key]"))
     }
+}
+
+/// What `endpoint` needs of the environment: the first of its keys that is set, and the other variables
+/// that go into its headers.
+fn keys_of(endpoint: &Endpoint) -> Result<Vec<(String, SecretString)>, ClientError> {
+    let mut keys = Vec::new();
+    let names: Vec<&str> = endpoint.keys.iter().map(|source| source.env.as_str()).collect();
+    match names.iter().find(|name| is_set(name)) {
+        Some(name) => keys.push(read_key(name)?),
+        None if endpoint.needs_key() => return Err(no_key(&names, endpoint)),
+        None => {}
+    }
+    for name in endpoint.variables() {
+        if !is_set(name) {
+            return Err(no_key(&[name], endpoint));
+        }
+        keys.push(read_key(name)?);
+    }
+    Ok(keys)
+}
+
+fn is_set(name: &str) -> bool {
+    std::env::var_os(name).is_some_and(|value| !value.is_empty())
+}
+
+fn no_key(names: &[&str], endpoint: &Endpoint) -> ClientError {
+    let names = names.iter().map(|name| (*name).to_owned()).collect();
+    ClientError::NoKey { names, url: endpoint.url.clone() }
+}
+
+fn read_key(name: &str) -> Result<(String, SecretString), ClientError> {
+    let key = std::env::var(name).unwrap_or_default();
+    if key.is_empty() || HeaderValue::from_str(&key).is_err() || key.contains(char::is_whitespace) {
+        return Err(ClientError::BadKey { name: name.to_owned() });
+    }
+    Ok((name.to_owned(), SecretString::from(key)))
 }
 
 /// Reads a reply to its end; one that ends early or never ends is a failure, whatever it says.

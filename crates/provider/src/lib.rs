@@ -1,12 +1,16 @@
 //! How a request goes to a model and its reply comes back.
 //!
-//! messages -> [`body`] -> [`key`] -> [`client`] -> reply bytes -> [`reply`]
+//! messages -> [`body`] -> [`validate`] -> [`key`] -> [`client`] -> reply bytes -> [`reply`]
 //!
 //! * [`model`]: the models of an experiment; [`builtin`]: those that are programs;
+//! * [`profile`]: the destinations, as data; [`settings`]: a call's settings in a destination's words;
+//!   [`policy`]: what a destination wants of a conversation;
+//! * [`wire_check`]: a folder of wire vectors against all of it;
 //! * [`client`]: sending, with [`retry`] and the [`failure`] classes of error replies;
 //! * [`log`]: the trait through which a runner keeps every reply, so that none is paid for twice.
 //!
-//! It may use `session`. It translates and never repairs. A new route is one file; a new built-in
+//! It may use `session`. It translates and never repairs. A new destination is one row of
+//! `data/profiles.toml`; a new route is one file in `routes/` and one in `validate/`; a new built-in
 //! model is one file in `builtin/` and one variant of [`model::Model`].
 
 pub mod body;
@@ -16,9 +20,15 @@ pub mod failure;
 pub mod key;
 pub mod log;
 pub mod model;
+pub mod policy;
+pub mod profile;
 pub mod reply;
 pub mod retry;
 pub mod route;
+mod routes;
+pub mod settings;
+pub mod validate;
+pub mod wire_check;
 
 pub use body::Body;
 pub use client::{Client, ClientError, Timeouts};
@@ -26,6 +36,9 @@ pub use failure::{CallFailure, FailureKind};
 pub use key::{CallKey, Purpose};
 pub use log::{CallLog, Logged};
 pub use model::{Endpoint, Model};
+pub use profile::Profile;
 pub use reply::{Completion, Finish, ParseError, Usage};
 pub use retry::Retry;
 pub use route::Route;
+pub use settings::{Dropped, Settings};
+pub use validate::Broken;

@@ -1,12 +1,19 @@
 //! The models a request can go to.
 
+use std::borrow::Cow;
+
 use laundromat_session::Message;
-use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use reqwest::header::HeaderMap;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use crate::body::Body;
+use crate::policy::Policy;
+use crate::profile::{KeySource, Profile};
 use crate::route::Route;
+use crate::routes::{Shape, write};
+use crate::settings::{Dropped, Sent, Settings};
+use crate::validate::{self, Broken};
 
 /// Name of the built-in reader.
 pub const READER: &str = "builtin:reader";
@@ -20,22 +27,85 @@ pub struct Endpoint {
     pub model: String,
     /// Full address that calls go to.
     pub url: String,
-    /// The environment variable that holds the key; `None` for servers without one.
-    pub key_env: Option<String>,
-    /// What is sent beside model and messages.
-    pub parameters: Map<String, Value>,
+    /// The destination.
+    pub profile: &'static Profile,
+    /// The variables that may hold the key, the first that is set wins; empty for servers without one.
+    pub keys: Vec<KeySource>,
+    /// Whether the user named the profile, whose name then stands in manifests.
+    pub named: Named,
+    /// The settings in the destination's words, and what is left out.
+    sent: Sent,
+}
+
+/// Where an endpoint's profile comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Named {
+    /// The experiment names it.
+    Explicit,
+    /// It is the one for servers about which nothing is said.
+    Implied,
 }
 
 impl Endpoint {
-    /// The headers that carry `key`, marked as sensitive.
-    pub(crate) fn credentials(&self, key: &SecretString) -> Vec<(HeaderName, HeaderValue)> {
-        HeaderValue::from_str(&format!("Bearer {}", key.expose_secret()))
-            .map(|mut value| {
-                value.set_sensitive(true);
-                (AUTHORIZATION, value)
-            })
-            .into_iter()
-            .collect()
+    /// `model` at `url`, a destination of this profile, with the profile's own key variables.
+    pub fn new(profile: &'static Profile, model: String, url: String, settings: &Settings) -> Self {
+        Self {
+            route: profile.route,
+            model,
+            url,
+            profile,
+            keys: profile.keys.clone(),
+            named: Named::Explicit,
+            sent: Sent::new(profile, settings),
+        }
+    }
+
+    /// The variables that have to be set besides the key's.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.profile.headers.iter().filter_map(|header| header.env.as_deref())
+    }
+
+    /// Whether it is no use asking without a key.
+    pub fn needs_key(&self) -> bool {
+        match self.named {
+            // Without a profile, a variable is named for a server that wants it.
+            Named::Implied => !self.keys.is_empty(),
+            Named::Explicit => self.profile.wants_key() || self.keys != self.profile.keys,
+        }
+    }
+
+    /// The headers of a call beside content type: credentials, marked as sensitive, and what the
+    /// destination wants besides. `variable` gives the value of a variable that is set.
+    pub fn headers<'v>(&self, variable: impl Fn(&str) -> Option<&'v SecretString>) -> HeaderMap {
+        self.profile.headers(&self.keys, |name| variable(name).map(ExposeSecret::expose_secret))
+    }
+
+    /// Settings of the experiment that this destination would refuse and that are not sent.
+    pub fn dropped(&self) -> &[Dropped] {
+        &self.sent.dropped
+    }
+
+    /// The fields beside model and messages.
+    pub fn fields(&self) -> &Map<String, Value> {
+        &self.sent.fields
+    }
+
+    /// The body that asks the model to answer `messages`.
+    ///
+    /// # Errors
+    /// When the destination would refuse it.
+    pub fn body(&self, messages: &[Message]) -> Result<Body, Broken> {
+        self.shape(messages, &self.profile.policy)
+    }
+
+    /// The same under another policy.
+    pub(crate) fn shape(&self, messages: &[Message], policy: &Policy) -> Result<Body, Broken> {
+        let shape = Shape { model: &self.model, messages, policy, fields: &self.sent.fields };
+        let body = Body::from(write(self.route, &shape));
+        let value: Value = serde_json::from_slice(&body.bytes)
+            .map_err(|error| Broken { rule: "body_json", message: error.to_string() })?;
+        validate::body(self.profile, &value)?;
+        Ok(body)
     }
 }
 
@@ -71,11 +141,24 @@ impl Model {
         }
     }
 
-    /// Where it is asked, as call keys have it.
+    /// Where it is asked.
     pub fn endpoint(&self) -> &str {
         match self {
             Self::BuiltinReader => READER,
             Self::Chat(endpoint) => &endpoint.url,
+        }
+    }
+
+    /// Where it is asked, as call keys have it: an API's version may stand in a header, and the same
+    /// body under another version is another call.
+    pub fn key_endpoint(&self) -> Cow<'_, str> {
+        let version = match self {
+            Self::BuiltinReader => None,
+            Self::Chat(endpoint) => endpoint.profile.headers.iter().find(|header| header.name == "anthropic-version"),
+        };
+        match version.and_then(|header| header.value.as_deref()) {
+            Some(version) => Cow::Owned(format!("{} {version}", self.endpoint())),
+            None => Cow::Borrowed(self.endpoint()),
         }
     }
 
@@ -87,21 +170,40 @@ impl Model {
         }
     }
 
-    /// What is sent beside model and messages, as JSON text; empty for nothing.
-    pub fn parameters_text(&self) -> String {
+    /// Settings that its destination would refuse and that are not sent.
+    pub fn dropped(&self) -> &[Dropped] {
         match self {
-            Self::Chat(endpoint) if !endpoint.parameters.is_empty() => {
-                Value::from(endpoint.parameters.clone()).to_string()
-            }
-            Self::Chat(_) | Self::BuiltinReader => String::new(),
+            Self::BuiltinReader => &[],
+            Self::Chat(endpoint) => endpoint.dropped(),
         }
     }
 
+    /// What is sent beside model and messages, as JSON text; empty for nothing. Where the experiment
+    /// names a profile or a setting is not sent, it says so too.
+    pub fn parameters_text(&self) -> String {
+        let Self::Chat(endpoint) = self else { return String::new() };
+        let fields = Value::from(endpoint.fields().clone());
+        if endpoint.named == Named::Implied && endpoint.dropped().is_empty() {
+            return if endpoint.fields().is_empty() { String::new() } else { fields.to_string() };
+        }
+        let mut text = Map::new();
+        text.insert("profile".to_owned(), Value::from(endpoint.profile.id.as_str()));
+        text.insert("sent".to_owned(), fields);
+        if !endpoint.dropped().is_empty() {
+            let dropped = endpoint.dropped().iter().map(|it| (it.setting.to_owned(), it.value.clone()));
+            text.insert("not sent".to_owned(), Value::Object(dropped.collect()));
+        }
+        Value::Object(text).to_string()
+    }
+
     /// The body that asks it to answer `messages`.
-    pub fn body(&self, messages: &[Message]) -> Body {
+    ///
+    /// # Errors
+    /// When its destination would refuse it.
+    pub fn body(&self, messages: &[Message]) -> Result<Body, Broken> {
         match self {
-            Self::BuiltinReader => Body::chat(READER, messages, &Map::new()),
-            Self::Chat(endpoint) => Body::chat(&endpoint.model, messages, &endpoint.parameters),
+            Self::BuiltinReader => Ok(Body::chat(READER, messages, &Map::new())),
+            Self::Chat(endpoint) => endpoint.body(messages),
         }
     }
 }

@@ -65,7 +65,10 @@ impl Desk {
             Judge::Model(model) => {
                 let order = ask::order(Seed { seed: self.seed, session: &trial.id.session, attack: &trial.id.attack });
                 let messages = ask::messages(question.statement, summary, &order);
-                let body = model.body(&messages);
+                let body = match model.body(&messages) {
+                    Ok(body) => body,
+                    Err(broken) => return Ok(score::unjudged(trial, &broken)),
+                };
                 let body_zstd = compress(&body.bytes);
                 let call = Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd };
                 Ok(match self.call(&trial.id, call).await? {
@@ -84,7 +87,7 @@ impl Desk {
     ) -> Result<Result<(CallKey, Vec<u8>), CallFailure>, RunError> {
         let name = format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep);
         let sample = Sample { trial: &name, ordinal: 0 };
-        let key = key::call_key(call.purpose, call.model.endpoint(), call.body, sample);
+        let key = key::call_key(call.purpose, &call.model.key_endpoint(), call.body, sample);
         if let Some(logged) = self.keeper.look_up(&key).await? {
             return Ok(Ok((key, logged.reply)));
         }

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use laundromat_judge::rules;
-use laundromat_provider::{Endpoint, Model, Retry, Route, Timeouts};
+use laundromat_provider::{Model, Retry, Timeouts};
 use laundromat_session::canonical::is_id;
-use laundromat_session::fault::{Fault, choose_remedy};
+use laundromat_session::fault::Fault;
 use laundromat_session::fields::{Document, Fields};
-use serde_json::{Map, Value};
+use serde_json::Value;
+
+use crate::model_table::{Part, model};
 
 /// What `schema` says in an experiment file.
 pub const SCHEMA: &str = "laundromat-experiment/1";
@@ -121,6 +123,14 @@ impl Experiment {
         if self.summarizers[summarizer].model.is_builtin() { 1 } else { self.repetitions }
     }
 
+    /// The settings that a model's destination would refuse and that are not sent, one sentence each.
+    pub fn not_sent(&self) -> Vec<String> {
+        let summarizers = self.summarizers.iter().map(|it| (it.name.as_str(), &it.model));
+        let judge = self.judge.model().map(|model| ("the judge", model));
+        let models = summarizers.chain(judge);
+        models.flat_map(|(name, model)| model.dropped().iter().map(move |it| format!("{name}: {it}"))).collect()
+    }
+
     /// Every model that is asked.
     pub fn models(&self) -> impl Iterator<Item = &Model> {
         self.summarizers.iter().map(|summarizer| &summarizer.model).chain(self.judge.model())
@@ -195,77 +205,13 @@ fn check_repetitions(
 }
 
 fn judge<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Judge> {
-    let known = [rules::NAME];
     let judge = match fields.required_at::<String>(document, "model") {
         Some((name, _)) if name == rules::NAME => Some(Judge::Rules),
-        Some((name, span)) => {
-            // A judge should say the same of the same summary, as far as its server allows.
-            let steady = Map::from_iter([("temperature".to_owned(), Value::from(0))]);
-            model(document, &mut fields, name, &span, &known, steady).map(Judge::Model)
-        }
+        Some(name) => model(document, &mut fields, name, Part::Judge, &[rules::NAME]).map(Judge::Model),
         None => None,
     };
     fields.finish(document);
     judge
-}
-
-/// Reads the model `name` with what stands beside it: built-in, or behind a `base-url`.
-fn model<'i>(
-    document: &mut Document<'i>,
-    fields: &mut Fields<'i>,
-    name: String,
-    span: &Range<usize>,
-    known: &[&str],
-    default_parameters: Map<String, Value>,
-) -> Option<Model> {
-    if let Some(model) = Model::builtin(&name).filter(|_| known.contains(&name.as_str())) {
-        return Some(model);
-    }
-    let path = fields.path_of("model");
-    let base_url = fields.optional_at::<String>(document, "base-url");
-    let key_env = fields.optional_at::<String>(document, "key-env");
-    let parameters = fields.optional_at::<Map<String, Value>>(document, "parameters");
-    let Some((base_url, url_span)) = base_url else {
-        let remedy = format!("{}; a model behind an address needs base-url", choose_remedy(&name, known));
-        document.fault(span, &path, format!("unknown model \"{}\"", name.escape_debug()), remedy);
-        return None;
-    };
-    let (scheme, rest) = base_url.split_once("://").unwrap_or_default();
-    if !matches!(scheme, "http" | "https") || rest.is_empty() || rest.contains('@') || rest.contains('?') {
-        document.fault(
-            &url_span,
-            &fields.path_of("base-url"),
-            format!("\"{}\" is not the base of an API", base_url.escape_debug()),
-            "write an http or https address without user, password or query, such as https://api.openai.com/v1",
-        );
-        return None;
-    }
-    if let Some((key_env, span)) = &key_env
-        && (key_env.is_empty() || !key_env.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_'))
-    {
-        document.fault(
-            span,
-            &fields.path_of("key-env"),
-            "this is not the name of an environment variable",
-            "name the variable that holds the key, never write the key itself here",
-        );
-        return None;
-    }
-    if let Some((parameters, span)) = &parameters {
-        for taken in ["model", "messages", "stream", "tools", "tool_choice", "n"] {
-            if parameters.contains_key(taken) {
-                let path = format!("{}.{taken}", fields.path_of("parameters"));
-                document.fault(span, &path, format!("\"{taken}\" is laundromat's to send"), "leave it out");
-            }
-        }
-    }
-    Some(Model::Chat(Endpoint {
-        route: Route::ChatCompletions,
-        model: name,
-        url: format!("{}/chat/completions", base_url.trim_end_matches('/')),
-        key_env: key_env.map(|(name, _)| name),
-        parameters: parameters.map_or(default_parameters, |(parameters, _)| parameters),
-    }))
 }
 
 fn limits<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Limits {
@@ -361,7 +307,7 @@ fn summarizers<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option
         let name = fields.name(document, "a summarizer");
         let model = fields
             .required_at::<String>(document, "model")
-            .and_then(|(name, span)| model(document, &mut fields, name, &span, Model::BUILTIN, Map::new()));
+            .and_then(|name| model(document, &mut fields, name, Part::Summarizer, Model::BUILTIN));
         fields.finish(document);
         if let Some(name) = name.as_ref().filter(|name| out.iter().any(|other| other.name == **name)) {
             document.fault(&span, &path, format!("the summarizer \"{name}\" stands twice"), "give each its own name");

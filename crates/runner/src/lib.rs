@@ -8,7 +8,7 @@
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
-//! goes to [`experiment`], a new kind of progress to [`events`].
+//! goes to [`experiment`], one of a model to `model_table`, a new kind of progress to [`events`].
 
 pub mod build;
 mod desk;
@@ -17,6 +17,7 @@ pub mod events;
 pub mod experiment;
 pub mod inputs;
 pub mod keeper;
+mod model_table;
 pub mod plan;
 pub mod rejudge;
 pub mod run;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use laundromat_provider::{Body, Client, Model, Purpose};
+use laundromat_provider::{Body, Broken, Client, Model, Purpose};
 use laundromat_session::seed::Seed;
 use laundromat_store::{Store, TrialId, Write};
 use rayon::prelude::*;
@@ -112,18 +112,18 @@ fn only_more(differences: &[Difference]) -> bool {
 /// A cell on its way: its body is made, hashed and compressed once for all its trials.
 struct Outgoing {
     cell: BuiltCell,
-    /// Body and its compressed bytes; `None` where the arm refused.
-    body: Option<(Body, Vec<u8>)>,
+    /// Body and its compressed bytes, or the rule by which its destination would refuse it; `None` where
+    /// the arm refused.
+    body: Option<Result<(Body, Vec<u8>), Broken>>,
 }
 
 impl Outgoing {
     fn new(cell: BuiltCell, model: &Model) -> Self {
         let body = match &cell.prepared {
-            Prepared::Ready(messages) => {
-                let body = model.body(messages);
+            Prepared::Ready(messages) => Some(model.body(messages).map(|body| {
                 let zstd = compress(&body.bytes);
-                Some((body, zstd))
-            }
+                (body, zstd)
+            })),
             Prepared::Refused(_) => None,
         };
         Self { cell, body }
@@ -274,7 +274,7 @@ impl Flight {
     async fn trial(&self, id: TrialId, outgoing: &Outgoing) -> Result<(), RunError> {
         let cell = &outgoing.cell;
         let trial = match (&cell.prepared, &outgoing.body) {
-            (Prepared::Ready(messages), Some((body, zstd))) => {
+            (Prepared::Ready(messages), Some(Ok((body, zstd)))) => {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
                 let call = Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone() };
                 match self.desk.call(&id, call).await? {
@@ -290,6 +290,7 @@ impl Flight {
                     Err(failure) => score::failed(id, cell, body.digest, &failure),
                 }
             }
+            (Prepared::Ready(_), Some(Err(broken))) => score::unsendable(id, cell, broken),
             (Prepared::Refused(reason), _) => score::refused(id, cell, reason),
             (Prepared::Ready(_), None) => return Err(RunError::Internal("a request has no body".to_owned())),
         };
@@ -299,4 +300,60 @@ impl Flight {
 
 pub(crate) fn flattened(ended: Result<Result<(), RunError>, tokio::task::JoinError>) -> Result<(), RunError> {
     ended.map_err(|error| RunError::Internal(format!("a trial failed: {error}")))?
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use laundromat_provider::{Endpoint, Model, Profile, Settings};
+    use laundromat_session::{Exposure, Message, MessageRole, Outcome, Plant, PlantKind};
+    use laundromat_store::TrialId;
+
+    use super::Outgoing;
+    use crate::build::{BuiltCell, Prepared, Subject};
+    use crate::score;
+
+    fn cell(messages: Vec<Message>) -> BuiltCell {
+        let plant = Plant {
+            kind: PlantKind::Clean,
+            statement: "s".to_owned(),
+            canaries: vec!["c".to_owned()],
+            phrases: Vec::new(),
+            spans: Vec::new(),
+        };
+        let (session, attack) = ("s".to_owned(), "clean".to_owned());
+        BuiltCell {
+            subject: Arc::new(Subject { session, attack, plant, identifiers: None }),
+            arm: "a".to_owned(),
+            summarizer: 0,
+            prepared: Prepared::Ready(messages),
+            input_chars: 1,
+            exposure: Exposure::Full,
+        }
+    }
+
+    /// What the destination would refuse is not sent: the row says by which rule.
+    #[test]
+    fn a_request_that_breaks_a_rule_ends_as_invalid() {
+        let profile = Profile::named("mistral").expect("a profile");
+        let endpoint = Endpoint::new(profile, "m".to_owned(), "http://h".to_owned(), &Settings::default());
+        let model = Model::Chat(endpoint);
+        let user = || Message::text(MessageRole::User, "u");
+        let sound = Outgoing::new(cell(vec![user()]), &model);
+        assert!(matches!(sound.body, Some(Ok(_))));
+        let outgoing = Outgoing::new(cell(vec![user(), Message::text(MessageRole::Assistant, "a")]), &model);
+        let Some(Err(broken)) = &outgoing.body else { panic!("it is refused") };
+        let id = TrialId {
+            session: "s".to_owned(),
+            attack: "clean".to_owned(),
+            arm: "a".to_owned(),
+            summarizer: "m".to_owned(),
+            rep: 1,
+        };
+        let trial = score::unsendable(id, &outgoing.cell, broken);
+        assert_eq!(trial.outcome, Outcome::InvalidRequest);
+        assert_eq!(trial.detail, "rule last_assistant: the last message is the assistant's");
+        assert_eq!((trial.call, trial.cell.body), (None, None));
+    }
 }

@@ -1,8 +1,10 @@
 //! From a reply to a trial's row: outcome, reading, usability, recall.
 
+use std::fmt::Display;
+
 use laundromat_judge::{Question, is_usable};
 use laundromat_metrics::recall::Recall;
-use laundromat_provider::{CallFailure, CallKey, Completion, FailureKind, Finish, Route, reply};
+use laundromat_provider::{Broken, CallFailure, CallKey, Completion, FailureKind, Finish, Route, reply};
 use laundromat_session::{Outcome, Plant, Reading};
 use laundromat_store::{Cell, Trial, TrialId};
 
@@ -11,6 +13,11 @@ use crate::build::{BuiltCell, Subject};
 /// The row of a trial whose arm refused to build a request.
 pub fn refused(id: TrialId, cell: &BuiltCell, reason: &str) -> Trial {
     Trial { outcome: Outcome::ArmRefused, detail: reason.to_owned(), ..blank(id, cell, None) }
+}
+
+/// The row of a trial whose request the summarizer's provider would refuse: nothing is sent.
+pub fn unsendable(id: TrialId, cell: &BuiltCell, broken: &Broken) -> Trial {
+    Trial { outcome: Outcome::InvalidRequest, detail: broken.to_string(), ..blank(id, cell, None) }
 }
 
 /// A call as a trial's row names it.
@@ -104,8 +111,8 @@ pub fn unparsable(trial: Trial, reply: &str) -> Trial {
 }
 
 /// The row of a trial whose judge could not be asked.
-pub fn unjudged(trial: Trial, failure: &CallFailure) -> Trial {
-    Trial { outcome: Outcome::JudgeError, detail: failure.to_string(), ..trial }
+pub fn unjudged(trial: Trial, why: &impl Display) -> Trial {
+    Trial { outcome: Outcome::JudgeError, detail: why.to_string(), ..trial }
 }
 
 fn blank(id: TrialId, cell: &BuiltCell, body: Option<[u8; 32]>) -> Trial {

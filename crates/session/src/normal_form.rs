@@ -15,6 +15,8 @@ pub const NO_RESULT: &str = "[no result recorded]";
 pub const NO_OUTPUT: &str = "[no output]";
 /// First user turn of a range that starts in the middle.
 pub const LEAD: &str = "[earlier turns not included]";
+/// The assistant's turn between a result and a person's words, for servers that want one there.
+pub const BRIDGE: &str = "[no reply recorded]";
 /// What opens a harness row: it is sent as assistant text, since no person wrote it.
 pub const NOTE_PREFIX: &str = "[INTERNAL CONTEXT] ";
 /// Tool name of a result that no call asked for.
@@ -150,7 +152,7 @@ struct Open {
 impl Builder<'_> {
     fn add(&mut self, index: usize, turn: &Input<'_>) {
         self.form.report.reasoning_dropped += usize::from(turn.has_reasoning);
-        let blank = turn.text.trim().is_empty();
+        let blank = is_blank(turn.text);
         match turn.speaker {
             Speaker::Tool => self.answer(index, turn, blank),
             Speaker::User | Speaker::Harness => {
@@ -256,6 +258,12 @@ impl NormalForm {
     }
 }
 
+/// Whether some server would find nothing in the text. Servers differ in whether the four separators
+/// before the space are white space; what one of them calls blank is blank here.
+pub fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
+}
+
 /// The name as every route takes it: letters, digits, `_` and `-`, not starting with a digit or
 /// `-`, at most 64 long, never empty.
 pub fn fit_name(name: &str) -> String {
@@ -274,7 +282,7 @@ pub fn fit_name(name: &str) -> String {
 /// The arguments as the text of a JSON object. A valid object stays byte for byte; empty text
 /// becomes `{}`; another JSON value goes under `_value`, anything else under `_raw`.
 pub fn fit_arguments(arguments: &str) -> String {
-    if arguments.trim().is_empty() {
+    if is_blank(arguments) {
         return "{}".to_owned();
     }
     match serde_json::from_str::<Value>(arguments) {

@@ -38,6 +38,7 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     } else {
         row("cost", "unknown: there is no price table yet".to_owned());
     }
+    warn("settings not sent", experiment.not_sent());
     warn("arms that refuse", estimate.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect());
     warn("plants not fully sent", estimate.not_exposed);
     Ok(ExitCode::Pass)

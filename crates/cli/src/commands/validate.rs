@@ -61,8 +61,9 @@ fn data_file(path: &Path) -> Result<String, CliError> {
     match schema(&text).map_err(|fault| faults(vec![fault]))?.as_str() {
         experiment::SCHEMA => {
             let inputs = Inputs::load(path)?;
+            let not_sent: String = inputs.experiment.not_sent().iter().map(|it| format!("; {it}")).collect();
             Ok(format!(
-                "experiment {} with {} sessions, {} arms and {} attacks",
+                "experiment {} with {} sessions, {} arms and {} attacks{not_sent}",
                 inputs.experiment.name,
                 inputs.sessions.len(),
                 inputs.arms.len(),
