@@ -282,7 +282,7 @@ impl Network {
                         latency_us: micros(started),
                         attempts,
                         usage: completion.usage,
-                        served_model: completion.served_model,
+                        served_model: self.scrub(&completion.served_model),
                     });
                 }
                 Err(failed) => failed,
@@ -398,9 +398,30 @@ fn micros(started: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
     use std::fs;
 
-    use super::authorities;
+    use secrecy::SecretString;
+
+    use super::{Network, Timeouts, authorities};
+    use crate::retry::Retry;
+
+    #[test]
+    fn a_key_that_a_server_sends_back_is_kept_nowhere() {
+        // Whichever test comes first installs it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let network = Network {
+            http: reqwest::Client::new(),
+            local: reqwest::Client::new(),
+            keys: HashMap::from([("K".to_owned(), SecretString::from("sk-7f3a"))]),
+            limiters: HashMap::new(),
+            retry: Retry::default(),
+            timeouts: Timeouts::default(),
+        };
+        assert_eq!(network.scrub("wrong key sk-7f3a"), "wrong key [key]");
+        assert_eq!(network.scrub_bytes(b"{\"said\": \"Bearer sk-7f3a\"}".to_vec()), b"{\"said\": \"Bearer [key]\"}");
+        assert_eq!(network.scrub_bytes(b"{}".to_vec()), b"{}");
+    }
 
     #[test]
     fn a_bad_file_of_authorities_is_named() {

@@ -63,7 +63,8 @@ pub async fn rejudge(
     let done = planned - open.len() as u64;
     notify(Event::Started { planned, stored: done, asked: store.take_asked()? });
     let paid_before: HashSet<CallKey> = run.call_keys()?.into_iter().collect();
-    let ledger = ledger.resumed(&store, |_| judge.model(), |key| paid_before.contains(key))?;
+    let is_replay = options.replay.is_some();
+    let ledger = ledger.resumed(&store, |_| judge.model(), |key| is_replay || paid_before.contains(key))?;
     let desk = Arc::new(Desk {
         keeper: Keeper::start(store)?,
         client,

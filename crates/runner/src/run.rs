@@ -126,7 +126,8 @@ pub async fn run(
     };
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
-    let ledger = ledger.resumed(&store, |call| model_of(experiment, call), |_| false)?;
+    let is_replay = options.replay.is_some();
+    let ledger = ledger.resumed(&store, |call| model_of(experiment, call), |_| is_replay)?;
     let desk = Desk {
         keeper: Keeper::start(store)?,
         client,

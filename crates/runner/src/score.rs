@@ -88,7 +88,9 @@ pub(crate) fn unjudged_over_budget(trial: Trial, why: OverBudget) -> Trial {
 
 /// The row with the cost of its judge call added; one unknown part makes the whole unknown.
 pub(crate) fn charged(trial: Trial, judging: Option<Money>) -> Trial {
-    Trial { cost: trial.cost.zip(judging).map(|(cost, judging)| cost + judging.dollars()), ..trial }
+    // Added as amounts: fractions of a cent do not add up as floating numbers.
+    let cost = trial.cost.and_then(Money::from_dollars).zip(judging);
+    Trial { cost: cost.map(|(cost, judging)| (cost + judging).dollars()), ..trial }
 }
 
 /// What is known about a summary without asking anyone: length, usability, recall, the gate.

@@ -126,7 +126,9 @@ pub(crate) fn ended(finished: &Finished, command: &str, folder: &Path) -> Result
 /// The flag that doubles the cap that was reached, without its `--max-`.
 fn twice(reached: &OverBudget) -> String {
     match reached {
-        OverBudget::Cost { cap, next, .. } => format!("cost {}", (*cap + *cap + *next).dollars()),
+        OverBudget::Cost { cap, next, .. } => {
+            format!("cost {:.2}", ((*cap + *cap + *next).dollars() * 100.0).ceil() / 100.0)
+        }
         OverBudget::Tokens { cap, next, .. } => format!("tokens {}", cap.saturating_mul(2).saturating_add(*next)),
         OverBudget::Calls { cap, .. } => format!("calls {}", cap.saturating_mul(2).max(1)),
     }

@@ -122,11 +122,6 @@ impl Limiter {
         state.paused = Some(state.paused.map_or(until, |paused| paused.max(until)));
     }
 
-    /// How many calls may be in flight.
-    pub fn window(&self) -> u32 {
-        self.state().window.size()
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
