@@ -39,6 +39,7 @@ fn no_trial_is_lost_or_doubled_however_much_fails() {
     let calls = mock.calls();
     let injected = calls.iter().filter(|call| call.fault.is_some()).count();
     assert!(injected > committed.len() / 4, "{injected}");
+    assert!(said(&output).contains(&format!("calls made, with {injected} further attempts")), "{}", said(&output));
     assert_eq!(calls.len(), committed.len() + injected, "calls made = calls needed + failures injected");
     let mut answered: HashMap<&str, u32> = HashMap::new();
     for call in calls.iter().filter(|call| call.fault.is_none()) {

@@ -40,6 +40,8 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Tally {
     /// Calls that were answered.
     pub(crate) calls: AtomicU64,
+    /// Attempts beyond the first that answered calls took.
+    pub(crate) retries: AtomicU64,
     /// Trials that are over.
     pub(crate) trials: AtomicU64,
     /// Calls that no attempt got through, as long as none was answered.
@@ -121,6 +123,7 @@ impl Desk {
         match self.client.ask(call.model, call.messages, call.body, &key).await {
             Ok(logged) => {
                 self.tally.calls.fetch_add(1, Ordering::Relaxed);
+                self.tally.retries.fetch_add(u64::from(logged.attempts.saturating_sub(1)), Ordering::Relaxed);
                 if let Some(reserved) = reserved {
                     self.ledger.settle(reserved, call.model, &logged.usage, call.body);
                 }

@@ -36,6 +36,8 @@ pub struct Finished {
     pub stored: u64,
     /// Calls answered in this start.
     pub calls: u64,
+    /// Attempts beyond the first that they took.
+    pub retries: u64,
     /// What was spent, earlier starts included.
     pub spent: Amount,
     /// The run was asked to stop.

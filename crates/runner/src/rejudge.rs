@@ -86,6 +86,7 @@ pub async fn rejudge(
         planned,
         stored: done + desk.tally.trials.into_inner(),
         calls: desk.tally.calls.into_inner(),
+        retries: desk.tally.retries.into_inner(),
         spent,
         interrupted: interrupted && gave_up.is_none() && over_budget.is_none(),
         gave_up,

@@ -146,12 +146,13 @@ pub async fn run(
     flight.desk.keeper.finish()?;
     flown?;
     let spent = flight.desk.ledger.spent();
-    let Tally { calls, trials, gave_up, over_budget, .. } = flight.desk.tally;
+    let Tally { calls, retries, trials, gave_up, over_budget, .. } = flight.desk.tally;
     let (gave_up, over_budget) = (gave_up.into_inner(), over_budget.into_inner());
     Ok(Finished {
         planned: plan.planned(),
         stored: plan.stored() + trials.into_inner(),
         calls: calls.into_inner(),
+        retries: retries.into_inner(),
         spent,
         interrupted: interrupted && gave_up.is_none() && over_budget.is_none(),
         gave_up,

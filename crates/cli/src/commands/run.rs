@@ -98,7 +98,10 @@ async fn stop_on_interrupt(stop: Arc<AtomicBool>) {
 
 /// Writes the views and says how it ended; `command` goes on with what is left.
 pub(crate) fn ended(finished: &Finished, command: &str, folder: &Path) -> Result<ExitCode, CliError> {
-    note(&format!("{} calls made", finished.calls));
+    match finished.retries {
+        0 => note(&format!("{} calls made", finished.calls)),
+        retries => note(&format!("{} calls made, with {retries} further attempts", finished.calls)),
+    }
     if finished.spent.calls > 0 {
         note(&format!("spent over all starts: {}", spent(&finished.spent)));
     }
