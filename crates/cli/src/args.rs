@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use clap::{Parser, Subcommand};
 use laundromat_metrics::Counts;
+use laundromat_provider::Money;
 
 /// Measure how often context compaction turns untrusted text into the user's word.
 #[derive(Debug, Parser)]
@@ -76,6 +77,9 @@ pub(crate) struct Validate {
 pub(crate) struct Plan {
     /// The experiment file
     pub(crate) experiment: PathBuf,
+    /// A price list that goes before all others, as `run` takes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -86,11 +90,48 @@ pub(crate) struct Run {
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// The date shown to every arm; it is pinned when the run is first started [default: today]
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", conflicts_with = "replay")]
     pub(crate) date: Option<jiff::civil::Date>,
     /// Add trials to a run whose experiment has grown: more sessions, attacks, arms, summarizers or repetitions
     #[arg(long)]
     pub(crate) extend: bool,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
+    #[command(flatten)]
+    pub(crate) tape: Tape,
+}
+
+/// What may be spent, over all starts of a run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Spending {
+    /// Stop before more than this is spent, in US dollars [default: what the file says, else no bound]
+    #[arg(long, value_name = "USD", value_parser = dollars)]
+    pub(crate) max_cost: Option<Money>,
+    /// Stop before more tokens than this are used, input and output together
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+    /// Stop before more calls than this are made
+    #[arg(long, value_name = "N")]
+    pub(crate) max_calls: Option<u64>,
+    /// A price list that goes before all others: CSV with provider, model, valid_from, in, cached, write, out, source, retrieved
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
+}
+
+/// Recording and replaying.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Tape {
+    /// At the end, write all calls and what came back to this file; compressed if it ends in .zst
+    #[arg(long, value_name = "FILE", conflicts_with = "replay")]
+    pub(crate) record: Option<PathBuf>,
+    /// Ask nobody: take what came back from a recorded file. Needs no network and no keys
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["max_cost", "max_tokens", "max_calls"])]
+    pub(crate) replay: Option<PathBuf>,
+}
+
+fn dollars(text: &str) -> Result<Money, String> {
+    let amount = text.parse().ok().and_then(Money::from_dollars);
+    amount.ok_or_else(|| "write an amount of US dollars such as 2.50".to_owned())
 }
 
 #[derive(Debug, clap::Args)]
@@ -103,6 +144,10 @@ pub(crate) struct Judge {
     /// Folder for the new verdicts; the run itself stays as it is [default: RUN-judged]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
+    #[command(flatten)]
+    pub(crate) tape: Tape,
 }
 
 #[derive(Debug, clap::Args)]

@@ -18,6 +18,8 @@ pub(crate) enum ExitCode {
     NothingSelected = 4,
     /// Some trials are not done; the same command goes on.
     Incomplete = 5,
+    /// The next call does not fit into the budget; the same command with a higher cap goes on.
+    BudgetReached = 6,
     /// A rate is above what the gate allows, or a wire vector fails.
     GateFailed = 100,
     /// Stopped by the user.

@@ -2,25 +2,35 @@
 //! again, and reads a reply to its end. The key goes into one header and nowhere else.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use laundromat_session::Message;
+use reqwest::Certificate;
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use crate::body::Body;
+use crate::budget;
 use crate::builtin::reader;
+use crate::cassette::{Cassette, Recorded};
 use crate::failure::{CallFailure, FailureKind};
 use crate::key::CallKey;
+use crate::limits::{Ended, Limiter, Pace, headers};
 use crate::log::Logged;
 use crate::model::{Endpoint, Model, READER};
 use crate::reply::{self, Completion, Usage};
-use crate::retry::Retry;
+use crate::retry::{Failed, Retry};
 
 /// Longest reply that is read.
 const LONGEST_REPLY: usize = 16 << 20;
 /// The header that carries the call's key, by which a server's log can be compared with ours.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
+
+/// The environment variable that names a file of further certificate authorities. `SSL_CERT_FILE` replaces the
+/// system's, as it does for other programs; this one is beside them.
+pub const CA_FILE: &str = "LAUNDROMAT_CA_FILE";
 
 /// How long to wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +39,7 @@ pub struct Timeouts {
     pub connect: Duration,
     /// For one attempt, its reply included.
     pub attempt: Duration,
-    /// For all attempts of a call and the pauses between them.
+    /// From the first attempt of a call to its last, the pauses between them included.
     pub total: Duration,
 }
 
@@ -37,6 +47,17 @@ impl Default for Timeouts {
     fn default() -> Self {
         Self { connect: Duration::from_secs(10), attempt: Duration::from_secs(600), total: Duration::from_secs(1800) }
     }
+}
+
+/// How calls are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sending {
+    /// How often to try.
+    pub retry: Retry,
+    /// How long to wait.
+    pub timeouts: Timeouts,
+    /// How much at once and how fast, at each account.
+    pub pace: Pace,
 }
 
 /// Why there is no client.
@@ -59,18 +80,50 @@ pub enum ClientError {
         /// The variable.
         name: String,
     },
+    /// The file of further certificate authorities is of no use.
+    #[error(
+        "{}: {problem}; {CA_FILE} names a file of certificates in PEM that are trusted beside the system's",
+        path.display()
+    )]
+    CaFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// The TLS or HTTP machinery cannot be set up.
     #[error("no HTTP client: {0}")]
     Setup(#[from] reqwest::Error),
 }
 
-/// A client for the models of a run.
+/// Why a call has no reply.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unanswered {
+    /// No attempt got one.
+    Failed(CallFailure),
+    /// The cassette does not have it.
+    NotRecorded,
+}
+
+/// Who answers the calls of a run: the models themselves, or a cassette.
 #[derive(Debug)]
-pub struct Client {
+pub struct Client(Source);
+
+#[derive(Debug)]
+enum Source {
+    Network(Box<Network>),
+    Cassette(Arc<Cassette>),
+}
+
+/// Sending over the network.
+#[derive(Debug)]
+struct Network {
     http: reqwest::Client,
     /// For servers on this machine, which no proxy can reach.
     local: reqwest::Client,
     keys: HashMap<String, SecretString>,
+    /// Limits of each account, by address and key variable.
+    limiters: HashMap<(String, String), Arc<Limiter>>,
     retry: Retry,
     timeouts: Timeouts,
 }
@@ -81,28 +134,48 @@ impl Client {
     ///
     /// # Errors
     /// When a key is missing or cannot be sent.
-    pub fn new<'m>(
-        models: impl IntoIterator<Item = &'m Model>,
-        retry: Retry,
-        timeouts: Timeouts,
-    ) -> Result<Self, ClientError> {
+    pub fn new<'m>(models: impl IntoIterator<Item = &'m Model>, sending: Sending) -> Result<Self, ClientError> {
         // A second client in one process finds the provider installed, which is what it wants.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let authorities = authorities(std::env::var_os(CA_FILE).filter(|path| !path.is_empty()).map(PathBuf::from))?;
         let builder = || {
             reqwest::Client::builder()
-                .connect_timeout(timeouts.connect)
+                .connect_timeout(sending.timeouts.connect)
                 .tcp_nodelay(true)
+                .tls_certs_merge(authorities.clone())
                 .pool_max_idle_per_host(256)
+                // Trying again is for `send` alone.
+                .retry(reqwest::retry::never())
                 .redirect(reqwest::redirect::Policy::none())
                 .user_agent(concat!("laundromat/", env!("CARGO_PKG_VERSION")))
         };
-        let mut keys = HashMap::new();
+        let (mut keys, mut limiters) = (HashMap::new(), HashMap::new());
         for model in models {
-            if let Model::Chat(endpoint) = model {
-                keys.extend(keys_of(endpoint)?);
-            }
+            let Model::Chat(endpoint) = model else { continue };
+            limiters.entry(account(endpoint)).or_insert_with(|| Arc::new(Limiter::new(sending.pace)));
+            keys.extend(keys_of(endpoint)?);
         }
-        Ok(Self { http: builder().build()?, local: builder().no_proxy().build()?, keys, retry, timeouts })
+        Ok(Self(Source::Network(Box::new(Network {
+            http: builder().build()?,
+            local: builder().no_proxy().build()?,
+            keys,
+            limiters,
+            retry: sending.retry,
+            timeouts: sending.timeouts,
+        }))))
+    }
+
+    /// A client that asks nobody: what comes back is what `cassette` has. It needs no keys.
+    pub fn replaying(cassette: Arc<Cassette>) -> Self {
+        Self(Source::Cassette(cassette))
+    }
+
+    /// The cassette that answers, where one does.
+    pub fn cassette(&self) -> Option<&Cassette> {
+        match &self.0 {
+            Source::Network(_) => None,
+            Source::Cassette(cassette) => Some(cassette),
+        }
     }
 
     /// Asks `model`. A built-in model gets the messages alone: neither arm, session nor plant.
@@ -115,9 +188,17 @@ impl Client {
         messages: &[Message],
         body: &Body,
         key: &CallKey,
-    ) -> Result<Logged, CallFailure> {
-        match model {
-            Model::BuiltinReader => {
+    ) -> Result<Logged, Unanswered> {
+        if let Source::Cassette(cassette) = &self.0
+            && let Some(recorded) = cassette.find(key)
+        {
+            return match recorded.clone() {
+                Recorded::Reply(logged) => Ok(logged),
+                Recorded::Failure(failure) => Err(Unanswered::Failed(failure)),
+            };
+        }
+        match (model, &self.0) {
+            (Model::BuiltinReader, _) => {
                 let started = Instant::now();
                 let reply = reader::reply(READER, messages);
                 Ok(Logged {
@@ -128,47 +209,94 @@ impl Client {
                     served_model: READER.to_owned(),
                 })
             }
-            Model::Chat(endpoint) => self.send(endpoint, body, key).await,
+            (Model::Chat(endpoint), Source::Network(network)) => {
+                network.send(endpoint, body, key).await.map_err(Unanswered::Failed)
+            }
+            (Model::Chat(_), Source::Cassette(_)) => Err(Unanswered::NotRecorded),
         }
     }
+}
 
+/// One attempt's end.
+struct Attempted {
+    /// A reply and what it holds, or the failure and the delay the server asks for.
+    result: Result<(Vec<u8>, Completion), (CallFailure, Option<Duration>)>,
+    /// How long the server says that the account has nothing left.
+    exhausted: Option<Duration>,
+}
+
+impl Attempted {
+    fn lost(failure: CallFailure) -> Self {
+        Self { result: Err((failure, None)), exhausted: None }
+    }
+
+    /// What it says about the account's limits.
+    fn ended(&self) -> Ended {
+        match &self.result {
+            Ok((_, completion)) => {
+                let usage = completion.usage;
+                Ended::Answered(usage.input.zip(usage.output).map(|(input, output)| input + output))
+            }
+            Err((failure, _)) => match failure.kind {
+                FailureKind::RateLimit => Ended::RateLimited,
+                FailureKind::Overloaded | FailureKind::Server | FailureKind::Timeout => Ended::Overloaded,
+                _ => Ended::Otherwise,
+            },
+        }
+    }
+}
+
+impl Network {
     async fn send(&self, endpoint: &Endpoint, body: &Body, key: &CallKey) -> Result<Logged, CallFailure> {
+        let limiter = self.limiters.get(&account(endpoint));
+        let tokens = budget::max_output(endpoint.fields()).unwrap_or(0) + body.bytes.len().div_ceil(4) as u64;
+        let permit = async || match limiter {
+            Some(limiter) => Some(limiter.permit(tokens).await),
+            None => None,
+        };
+        let mut permitted = permit().await;
+        // Waiting for one's turn is no fault of the server's, so the deadline begins with the first attempt.
         let deadline = Instant::now() + self.timeouts.total;
-        let mut attempt = 1;
+        let (mut attempts, mut counted) = (0, 0);
         loop {
             let started = Instant::now();
             let allowed = self.timeouts.attempt.min(deadline.saturating_duration_since(started));
-            let (mut failure, told) = match self.attempt(endpoint, body, key, allowed).await {
+            let attempted = self.attempt(endpoint, body, key, allowed).await;
+            attempts += 1;
+            if let Some(permit) = permitted.take() {
+                permit.end(attempted.ended());
+            }
+            if let Some((limiter, exhausted)) = limiter.zip(attempted.exhausted) {
+                limiter.pause(exhausted.min(self.retry.longest));
+            }
+            let (mut failure, told) = match attempted.result {
                 Ok((reply, completion)) => {
                     return Ok(Logged {
-                        reply,
+                        reply: self.scrub_bytes(reply),
                         latency_us: micros(started),
-                        attempts: attempt,
+                        attempts,
                         usage: completion.usage,
-                        served_model: completion.served_model,
+                        served_model: self.scrub(&completion.served_model),
                     });
                 }
                 Err(failed) => failed,
             };
-            failure.attempts = attempt;
+            failure.attempts = attempts;
             failure.said = self.scrub(&failure.said);
-            let delay = if failure.kind.is_transport() { self.retry.delay(attempt, told, key) } else { None };
-            match delay {
+            let failed = Failed { kind: failure.kind, told };
+            counted += u32::from(failed.counts());
+            match self.retry.delay(failed, counted, key) {
                 Some(delay) if Instant::now() + delay < deadline => tokio::time::sleep(delay).await,
                 _ => return Err(failure),
             }
-            attempt += 1;
+            permitted = permit().await;
+            if Instant::now() >= deadline {
+                return Err(failure);
+            }
         }
     }
 
-    /// One attempt: a reply and what it holds, or the failure and the delay the server asks for.
-    async fn attempt(
-        &self,
-        endpoint: &Endpoint,
-        body: &Body,
-        key: &CallKey,
-        allowed: Duration,
-    ) -> Result<(Vec<u8>, Completion), (CallFailure, Option<Duration>)> {
+    async fn attempt(&self, endpoint: &Endpoint, body: &Body, key: &CallKey, allowed: Duration) -> Attempted {
         let http = if is_local(&endpoint.url) { &self.local } else { &self.http };
         let mut request = http
             .post(&endpoint.url)
@@ -177,11 +305,29 @@ impl Client {
             .header(REQUEST_ID, blake3::Hash::from_bytes(*key).to_hex().as_str())
             .body(body.bytes.clone());
         request = request.headers(endpoint.headers(|name| self.keys.get(name)));
-        let response = request.send().await.map_err(|error| (lost(&error), None))?;
+        let response = match request.send().await {
+            Ok(response) => response,
+            Err(error) => return Attempted::lost(lost(&error)),
+        };
         let (status, headers) = (response.status(), response.headers().clone());
-        let bytes = read(response).await.map_err(|failure| (failure, None))?;
-        let completion = reply::read(endpoint.route, status.as_u16(), &headers, &bytes, SystemTime::now())?;
-        Ok((bytes, completion))
+        let exhausted = headers::exhausted(&headers, SystemTime::now());
+        match read(response).await {
+            Ok(bytes) => {
+                let read = reply::read(endpoint.route, status.as_u16(), &headers, &bytes, SystemTime::now());
+                Attempted { result: read.map(|completion| (bytes, completion)), exhausted }
+            }
+            Err(failure) => Attempted { exhausted, ..Attempted::lost(failure) },
+        }
+    }
+
+    /// `bytes` without any key of ours: a server can send back what it was sent.
+    fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
+        let holds = |key: &SecretString| memchr::memmem::find(&bytes, key.expose_secret().as_bytes()).is_some();
+        if !self.keys.values().any(holds) {
+            return bytes;
+        }
+        // A reply was read as JSON before, so it is text.
+        self.scrub(&String::from_utf8_lossy(&bytes)).into_bytes()
     }
 
     /// `text` without any key of ours, whoever put it there.
@@ -251,6 +397,22 @@ fn lost(error: &reqwest::Error) -> CallFailure {
     CallFailure { kind, status: None, said, attempts: 0 }
 }
 
+/// Whose limits a call falls under: the address without its path, and the key's variable.
+fn account(endpoint: &Endpoint) -> (String, String) {
+    let (scheme, rest) = endpoint.url.split_once("://").unwrap_or(("", &endpoint.url));
+    let host = rest.split('/').next().unwrap_or(rest);
+    (format!("{scheme}://{host}"), endpoint.keys.iter().map(|source| source.env.as_str()).collect::<Vec<_>>().join(" "))
+}
+
+/// The certificates in the file at `path`.
+fn authorities(path: Option<PathBuf>) -> Result<Vec<Certificate>, ClientError> {
+    let Some(path) = path else { return Ok(Vec::new()) };
+    let fail = |problem: String| ClientError::CaFile { path: path.clone(), problem };
+    let pem = std::fs::read(&path).map_err(|error| fail(format!("cannot be read: {error}")))?;
+    let found = Certificate::from_pem_bundle(&pem).map_err(|_| fail("holds a broken certificate".to_owned()))?;
+    if found.is_empty() { Err(fail("holds no certificate".to_owned())) } else { Ok(found) }
+}
+
 fn is_local(url: &str) -> bool {
     let host = url.split("://").nth(1).unwrap_or(url);
     ["127.", "localhost", "[::1]"].iter().any(|local| host.starts_with(local))
@@ -258,4 +420,45 @@ fn is_local(url: &str) -> bool {
 
 fn micros(started: Instant) -> u64 {
     u64::try_from(started.elapsed().as_micros()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+    use std::fs;
+
+    use secrecy::SecretString;
+
+    use super::{Network, Timeouts, authorities};
+    use crate::retry::Retry;
+
+    #[test]
+    fn a_key_that_a_server_sends_back_is_kept_nowhere() {
+        // Whichever test comes first installs it.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let network = Network {
+            http: reqwest::Client::new(),
+            local: reqwest::Client::new(),
+            keys: HashMap::from([("K".to_owned(), SecretString::from("sk-7f3a"))]),
+            limiters: HashMap::new(),
+            retry: Retry::default(),
+            timeouts: Timeouts::default(),
+        };
+        assert_eq!(network.scrub("wrong key sk-7f3a"), "wrong key [key]");
+        assert_eq!(network.scrub_bytes(b"{\"said\": \"Bearer sk-7f3a\"}".to_vec()), b"{\"said\": \"Bearer [key]\"}");
+        assert_eq!(network.scrub_bytes(b"{}".to_vec()), b"{}");
+    }
+
+    #[test]
+    fn a_bad_file_of_authorities_is_named() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let said = |name: &str| authorities(Some(temp.path().join(name))).expect_err("a fault").to_string();
+        assert!(said("none.pem").contains("none.pem: cannot be read"), "{}", said("none.pem"));
+        fs::write(temp.path().join("empty.pem"), "no certificate\n").expect("written");
+        assert!(said("empty.pem").contains("holds no certificate"), "{}", said("empty.pem"));
+        let broken = "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n";
+        fs::write(temp.path().join("broken.pem"), broken).expect("written");
+        assert!(said("broken.pem").contains("LAUNDROMAT_CA_FILE names a file"), "{}", said("broken.pem"));
+        assert!(authorities(None).expect("nothing").is_empty());
+    }
 }

@@ -6,7 +6,9 @@
 //! * [`profile`]: the destinations, as data; [`settings`]: a call's settings in a destination's words;
 //!   [`policy`]: what a destination wants of a conversation;
 //! * [`wire_check`]: a folder of wire vectors against all of it;
-//! * [`client`]: sending, with [`retry`] and the [`failure`] classes of error replies;
+//! * [`client`]: sending, with [`limits`], [`retry`] and the [`failure`] classes of error replies;
+//! * [`prices`], [`money`], [`budget`]: what calls cost, and the cap on it;
+//! * [`cassette`]: recorded calls in a file, to be played again without network;
 //! * [`log`]: the trait through which a runner keeps every reply, so that none is paid for twice.
 //!
 //! It may use `session`. It translates and never repairs. A new destination is one row of
@@ -14,13 +16,18 @@
 //! model is one file in `builtin/` and one variant of [`model::Model`].
 
 pub mod body;
+pub mod budget;
 pub mod builtin;
+pub mod cassette;
 pub mod client;
 pub mod failure;
 pub mod key;
+pub mod limits;
 pub mod log;
 pub mod model;
+pub mod money;
 pub mod policy;
+pub mod prices;
 pub mod profile;
 pub mod reply;
 pub mod retry;
@@ -31,11 +38,16 @@ pub mod validate;
 pub mod wire_check;
 
 pub use body::Body;
-pub use client::{Client, ClientError, Timeouts};
+pub use budget::{Amount, Budget, Cap, OverBudget};
+pub use cassette::{Cassette, CassetteError};
+pub use client::{Client, ClientError, Sending, Timeouts, Unanswered};
 pub use failure::{CallFailure, FailureKind};
 pub use key::{CallKey, Purpose};
+pub use limits::Pace;
 pub use log::{CallLog, Logged};
 pub use model::{Endpoint, Model};
+pub use money::Money;
+pub use prices::{Price, PriceError, PriceList, PriceRow, Prices};
 pub use profile::Profile;
 pub use reply::{Completion, Finish, ParseError, Usage};
 pub use retry::Retry;

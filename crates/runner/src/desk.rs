@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use laundromat_judge::{Question, answer, ask, rules};
 use laundromat_provider::key::Sample;
-use laundromat_provider::{Body, CallFailure, CallKey, CallLog, Client, Model, Purpose, Route, key, reply};
+use laundromat_provider::{
+    Body, CallFailure, CallKey, CallLog, Client, Logged, Model, Money, OverBudget, Purpose, Route, Unanswered, key,
+    reply,
+};
 use laundromat_session::seed::Seed;
 use laundromat_session::{Message, Outcome, Plant, Reading};
 use laundromat_store::{Trial, TrialId, Write};
@@ -16,6 +19,7 @@ use crate::error::RunError;
 use crate::events::Event;
 use crate::experiment::Judge;
 use crate::keeper::{Filed, Keeper, compress};
+use crate::ledger::Ledger;
 use crate::score;
 
 /// Calls that may be lost before any was answered: then nothing gets through, and waiting for every
@@ -36,18 +40,38 @@ pub(crate) struct Call<'a> {
 pub(crate) struct Tally {
     /// Calls that were answered.
     pub(crate) calls: AtomicU64,
+    /// Attempts beyond the first that answered calls took.
+    pub(crate) retries: AtomicU64,
     /// Trials that are over.
     pub(crate) trials: AtomicU64,
     /// Calls that no attempt got through, as long as none was answered.
     lost: AtomicU64,
     /// Why the start gave up.
     pub(crate) gave_up: OnceLock<String>,
+    /// Why the next call did not fit into the budget.
+    pub(crate) over_budget: OnceLock<OverBudget>,
+}
+
+/// What became of a call.
+pub(crate) enum Answer {
+    /// It has a reply.
+    Reply {
+        key: CallKey,
+        reply: Vec<u8>,
+        /// What the call cost, where that is known.
+        cost: Option<Money>,
+    },
+    /// Nobody answered, or the provider refused.
+    Failed(CallFailure),
+    /// It does not fit into the budget, and was not made.
+    OverBudget(OverBudget),
 }
 
 /// Where calls are made, kept and judged.
 pub(crate) struct Desk {
     pub(crate) keeper: Keeper,
     pub(crate) client: Client,
+    pub(crate) ledger: Ledger,
     pub(crate) judge: Judge,
     pub(crate) seed: u64,
     pub(crate) stop: Arc<AtomicBool>,
@@ -72,44 +96,78 @@ impl Desk {
                 let body_zstd = compress(&body.bytes);
                 let call = Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd };
                 Ok(match self.call(&trial.id, call).await? {
-                    Ok((_, reply)) => verdict(trial, model.route(), &reply),
-                    Err(failure) => score::unjudged(trial, &failure),
+                    Answer::Reply { reply, cost, .. } => verdict(score::charged(trial, cost), model.route(), &reply),
+                    Answer::Failed(failure) => score::unjudged(trial, &failure),
+                    Answer::OverBudget(why) => score::unjudged_over_budget(trial, why),
                 })
             }
         }
     }
 
-    /// The reply of a call with its key: looked up, or asked for and kept.
-    pub(crate) async fn call(
-        &self,
-        id: &TrialId,
-        call: Call<'_>,
-    ) -> Result<Result<(CallKey, Vec<u8>), CallFailure>, RunError> {
-        let name = format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep);
+    /// Makes a call, or finds it made. Every call of a run goes this way: look-up, budget, sending under the
+    /// account's limits, commit.
+    pub(crate) async fn call(&self, id: &TrialId, call: Call<'_>) -> Result<Answer, RunError> {
+        let name = trial_name(id);
         let sample = Sample { trial: &name, ordinal: 0 };
         let key = key::call_key(call.purpose, &call.model.key_endpoint(), call.body, sample);
-        if let Some(logged) = self.keeper.look_up(&key).await? {
-            return Ok(Ok((key, logged.reply)));
+        if let Some(Logged { reply, usage, .. }) = self.keeper.look_up(&key).await? {
+            return Ok(Answer::Reply { key, reply, cost: self.ledger.cost(call.model, &usage) });
         }
-        if !call.model.is_builtin() {
-            self.keeper.reserve(key).await?;
-        }
+        let reserved = match self.is_paid(call.model) {
+            true => match self.ledger.reserve(call.model, call.body).await? {
+                Ok(reserved) => {
+                    self.keeper.reserve(key).await?;
+                    Some(reserved)
+                }
+                Err(why) => return Ok(self.refuse(why)),
+            },
+            false => None,
+        };
         match self.client.ask(call.model, call.messages, call.body, &key).await {
             Ok(logged) => {
                 self.tally.calls.fetch_add(1, Ordering::Relaxed);
-                let reply = logged.reply.clone();
+                self.tally.retries.fetch_add(u64::from(logged.attempts.saturating_sub(1)), Ordering::Relaxed);
+                if let Some(reserved) = reserved {
+                    self.ledger.settle(reserved, call.model, &logged.usage, call.body);
+                }
+                let (reply, cost) = (logged.reply.clone(), self.ledger.cost(call.model, &logged.usage));
                 let (purpose, body) = (call.purpose.id(), call.body.digest);
                 let filed = Filed { purpose, trial: id.clone(), body, body_zstd: Some(call.body_zstd) };
                 self.keeper.commit(key, filed, logged).await?;
-                Ok(Ok((key, reply)))
+                Ok(Answer::Reply { key, reply, cost })
             }
-            Err(failure) if failure.kind.is_fatal() => {
+            Err(Unanswered::NotRecorded) => Err(self.not_recorded(name, call.purpose)),
+            Err(Unanswered::Failed(failure)) if failure.kind.is_fatal() => {
                 Err(RunError::Provider { endpoint: call.model.endpoint().to_owned(), failure })
             }
-            Err(failure) => {
+            Err(Unanswered::Failed(failure)) => {
                 self.count_lost(call.model, &failure);
-                Ok(Err(failure))
+                Ok(Answer::Failed(failure))
             }
+        }
+    }
+
+    /// Whether asking `model` costs anything: a built-in one and a cassette are free.
+    fn is_paid(&self, model: &Model) -> bool {
+        !model.is_builtin() && self.client.cassette().is_none()
+    }
+
+    /// No further trial is begun once a call did not fit.
+    fn refuse(&self, why: OverBudget) -> Answer {
+        self.tally.over_budget.get_or_init(|| why);
+        self.stop.store(true, Ordering::Relaxed);
+        Answer::OverBudget(why)
+    }
+
+    fn not_recorded(&self, trial: String, purpose: Purpose) -> RunError {
+        match self.client.cassette() {
+            Some(cassette) => RunError::NotRecorded {
+                path: cassette.path().to_owned(),
+                trial,
+                purpose: purpose.id(),
+                recorded: cassette.header().experiment.clone(),
+            },
+            None => RunError::Internal("a call without a cassette was not recorded".to_owned()),
         }
     }
 
@@ -133,6 +191,11 @@ impl Desk {
         (self.notify)(event);
         Ok(())
     }
+}
+
+/// A trial's name, as calls and cassettes have it.
+pub(crate) fn trial_name(id: &TrialId) -> String {
+    format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep)
 }
 
 /// The row of a trial from its judge's reply. A reply that did not end normally is no verdict.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use laundromat_import::ImportError;
 use laundromat_injector::InjectError;
-use laundromat_provider::{CallFailure, ClientError};
+use laundromat_provider::{CallFailure, CassetteError, ClientError, PriceError};
 use laundromat_session::{Fault, fault};
 use laundromat_store::StoreError;
 
@@ -74,6 +74,49 @@ pub enum RunError {
     /// No client could be made.
     #[error(transparent)]
     Client(#[from] ClientError),
+    /// A price list cannot be used.
+    #[error(transparent)]
+    Prices(#[from] PriceError),
+    /// A money budget with a model whose price is not known.
+    #[error(
+        "no price is known for the model \"{model}\" of \"{provider}\", and max-cost cannot be kept without one; add \
+         [[prices]] with model = \"{model}\", in = ... and out = ... (US dollars for a million tokens) to the experiment, \
+         or a row to a file that --prices names"
+    )]
+    Unpriced {
+        /// The model.
+        model: String,
+        /// Who sells it.
+        provider: String,
+    },
+    /// A budget with a model whose replies have no bound.
+    #[error(
+        "the longest reply of \"{model}\" is not known, and max-cost and max-tokens cannot be kept without it; add \
+         max-tokens to the model"
+    )]
+    Unbounded {
+        /// The model.
+        model: String,
+    },
+    /// A cassette cannot be read or written.
+    #[error(transparent)]
+    Cassette(#[from] CassetteError),
+    /// A cassette does not have a call.
+    #[error(
+        "{}: the {purpose} call of {trial} is not in this cassette, which was recorded of \"{recorded}\"; record it again \
+         by running the experiment with --record in place of --replay",
+        path.display()
+    )]
+    NotRecorded {
+        /// The cassette.
+        path: PathBuf,
+        /// The trial.
+        trial: String,
+        /// What the call is for.
+        purpose: &'static str,
+        /// The experiment that was recorded.
+        recorded: String,
+    },
     /// A provider refuses every call.
     #[error("{endpoint}: {failure}; what was answered before is kept")]
     Provider {

@@ -1,5 +1,6 @@
 //! What happens in a run, as it happens. Consumers stand at the side: a terminal, a log, a live page.
 
+use laundromat_provider::{Amount, OverBudget};
 use laundromat_session::Outcome;
 use laundromat_store::TrialId;
 
@@ -35,10 +36,16 @@ pub struct Finished {
     pub stored: u64,
     /// Calls answered in this start.
     pub calls: u64,
+    /// Attempts beyond the first that they took.
+    pub retries: u64,
+    /// What was spent, earlier starts included.
+    pub spent: Amount,
     /// The run was asked to stop.
     pub interrupted: bool,
     /// Why the run gave up before its end.
     pub gave_up: Option<String>,
+    /// Why the next call did not fit into the budget.
+    pub over_budget: Option<OverBudget>,
 }
 
 impl Finished {

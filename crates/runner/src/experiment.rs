@@ -1,11 +1,13 @@
-//! The experiment file: what is crossed with what, read once into checked types.
+//! The experiment file: what is crossed with what, read once into checked types. How fast and for how much is
+//! in [`limits`].
+
+pub mod limits;
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use laundromat_judge::rules;
-use laundromat_provider::{Model, Retry, Timeouts};
+use laundromat_provider::{Cap, Model, PriceList};
 use laundromat_session::canonical::is_id;
 use laundromat_session::fault::Fault;
 use laundromat_session::fields::{Document, Fields};
@@ -13,11 +15,10 @@ use serde_json::Value;
 
 use crate::model_table::{Part, model};
 
+pub use limits::Limits;
+
 /// What `schema` says in an experiment file.
 pub const SCHEMA: &str = "laundromat-experiment/1";
-
-/// Largest number that a limit takes.
-const MOST: u64 = 10_000;
 
 /// A summarizer of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,23 +65,6 @@ impl Judge {
     }
 }
 
-/// How much at once, how long and how often.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// Most trials in flight.
-    pub concurrency: usize,
-    /// How long to wait.
-    pub timeouts: Timeouts,
-    /// How often to try.
-    pub retry: Retry,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { concurrency: 32, timeouts: Timeouts::default(), retry: Retry::default() }
-    }
-}
-
 /// A checked experiment file. Paths and globs are relative to the file's folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Experiment {
@@ -102,6 +86,10 @@ pub struct Experiment {
     pub repetitions: u32,
     /// Limits.
     pub limits: Limits,
+    /// The most that a run may spend. It decides no trial, so a run goes on under another one.
+    pub cap: Cap,
+    /// Prices of the experiment's own.
+    pub prices: PriceList,
     /// Folder of the run, from where laundromat is started; `results/<name>` where it is not given.
     pub output: Option<PathBuf>,
 }
@@ -137,15 +125,32 @@ impl Experiment {
     }
 }
 
-/// Reads a file that names a judge alone: a `[judge]` table as in an experiment.
+/// A checked file that names a judge alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JudgeFile {
+    /// The judge.
+    pub judge: Judge,
+    /// Limits.
+    pub limits: Limits,
+    /// The most that may be spent.
+    pub cap: Cap,
+    /// Prices of the file's own.
+    pub prices: PriceList,
+}
+
+/// Reads a file that names a judge alone: a `[judge]` table as in an experiment, with `[limits]`, `[budget]` and
+/// `[[prices]]` where it has them.
 ///
 /// # Errors
 /// Every fault of the file.
-pub fn parse_judge(text: &str) -> Result<Judge, Vec<Fault>> {
+pub fn parse_judge(text: &str) -> Result<JudgeFile, Vec<Fault>> {
     let (mut document, mut root) = Document::parse(text).map_err(|fault| vec![fault])?;
     let judge = root.required_table(&mut document, "judge").and_then(|fields| judge(&mut document, fields));
+    let limits = limits::limits(&mut document, &mut root);
+    let cap = limits::budget(&mut document, &mut root);
+    let prices = limits::prices(&mut document, &mut root);
     root.finish(&mut document);
-    document.finish(judge)
+    document.finish(judge.map(|judge| JudgeFile { judge, limits, cap, prices }))
 }
 
 fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experiment> {
@@ -169,7 +174,9 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let judge = root.required_table(document, "judge").and_then(|fields| judge(document, fields));
     let repetitions = root.optional_at::<u32>(document, "repetitions").unwrap_or((1, 0..0));
     check_repetitions(document, &repetitions, summarizers.as_deref().unwrap_or_default());
-    let limits = limits(document, root);
+    let limits = limits::limits(document, root);
+    let cap = limits::budget(document, root);
+    let prices = limits::prices(document, root);
     let output = root.optional(document, "output");
     Some(Experiment {
         name: name?.0,
@@ -181,6 +188,8 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         judge: judge?,
         repetitions: repetitions.0,
         limits,
+        cap,
+        prices,
         output,
     })
 }
@@ -212,38 +221,6 @@ fn judge<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Judg
     };
     fields.finish(document);
     judge
-}
-
-fn limits<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Limits {
-    let mut limits = Limits::default();
-    let Some(mut fields) = root.table(document, "limits") else { return limits };
-    let mut number = |key: &'static str| {
-        let (value, span) = fields.optional_at::<u64>(document, key)?;
-        if !(1..=MOST).contains(&value) {
-            let problem = format!("{value} is outside 1 to {MOST}");
-            document.fault(&span, &format!("limits.{key}"), problem, "write a number in that range");
-        }
-        Some(value.clamp(1, MOST))
-    };
-    if let Some(concurrency) = number("concurrency") {
-        limits.concurrency = usize::try_from(concurrency).unwrap_or(1);
-    }
-    if let Some(attempts) = number("attempts") {
-        limits.retry.attempts = u32::try_from(attempts).unwrap_or(u32::MAX);
-    }
-    let times = [
-        ("connect-seconds", &mut limits.timeouts.connect, 1000),
-        ("attempt-seconds", &mut limits.timeouts.attempt, 1000),
-        ("total-seconds", &mut limits.timeouts.total, 1000),
-        ("backoff-ms", &mut limits.retry.base, 1),
-    ];
-    for (key, time, unit) in times {
-        if let Some(value) = number(key) {
-            *time = Duration::from_millis(value.saturating_mul(unit));
-        }
-    }
-    fields.finish(document);
-    limits
 }
 
 /// Arms: names, or tables with a name and `gate = true`.

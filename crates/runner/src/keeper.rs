@@ -152,7 +152,7 @@ impl CallLog for Keeper {
     }
 }
 
-fn logged(call: Call) -> Result<Logged, RunError> {
+pub(crate) fn logged(call: Call) -> Result<Logged, RunError> {
     let reply = zstd::decode_all(call.reply_zstd.as_slice())
         .map_err(|error: io::Error| RunError::Internal(format!("a stored reply cannot be decompressed: {error}")))?;
     Ok(Logged {

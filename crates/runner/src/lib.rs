@@ -1,9 +1,10 @@
 //! From an experiment file to stored trials. The runner walks each trial along the one way through
 //! laundromat: import, inject, compact, send, judge, store.
 //!
-//! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store
+//! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store -> [`record`]
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
+//! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`rejudge`]: another judge over a run's stored replies;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
@@ -15,10 +16,13 @@ mod desk;
 pub mod error;
 pub mod events;
 pub mod experiment;
+pub mod forecast;
 pub mod inputs;
 pub mod keeper;
+mod ledger;
 mod model_table;
 pub mod plan;
+pub mod record;
 pub mod rejudge;
 pub mod run;
 pub mod score;
@@ -26,7 +30,9 @@ pub mod score;
 pub use error::RunError;
 pub use events::{Event, Finished};
 pub use experiment::Experiment;
+pub use forecast::{Forecast, forecast};
 pub use inputs::Inputs;
 pub use plan::{Estimate, Plan};
+pub use record::{may_record, record};
 pub use rejudge::rejudge;
 pub use run::{Growth, Options, run};

@@ -2,11 +2,15 @@
 
 use std::collections::{HashMap, HashSet};
 
-use laundromat_session::tokens;
+use laundromat_judge::{Question, ask};
+use laundromat_provider::Broken;
+use laundromat_provider::budget::worst_input;
+use laundromat_session::seed::Seed;
+use laundromat_session::{Message, tokens};
 use laundromat_store::{Manifest, SummarizerInfo, SummarizerKind, Trial, TrialId};
 use rayon::prelude::*;
 
-use crate::build::{self, Prepared};
+use crate::build::{self, Prepared, Subject};
 use crate::error::RunError;
 use crate::inputs::Inputs;
 
@@ -25,12 +29,44 @@ pub struct Estimate {
     pub judge_calls: u64,
     /// Input tokens of all summarizer calls by the four-characters rule.
     pub input_tokens: u64,
+    /// What is asked of each summarizer, in the experiment's order; empty where no model costs anything.
+    pub demands: Vec<Demand>,
+    /// What is asked of the judge at most, the summaries themselves left out.
+    pub judge: Demand,
     /// The largest request in characters, with the trial's name.
     pub largest: Option<(u64, String)>,
     /// Cells whose arm refuses, by trial name and reason.
     pub refused: Vec<(String, String)>,
     /// Specimens x arms in which a plant is not fully sent, by name.
     pub not_exposed: Vec<String>,
+}
+
+/// What is asked of a model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Demand {
+    /// Calls.
+    pub calls: u64,
+    /// Input tokens of all of them by the four-characters rule.
+    pub input_tokens: u64,
+    /// Input tokens at worst, as a budget reserves them.
+    pub worst_input: u64,
+}
+
+impl Demand {
+    /// So many calls with a body of so many bytes.
+    fn of(calls: u64, body_bytes: usize) -> Self {
+        Self {
+            calls,
+            input_tokens: calls * tokens::estimate(body_bytes) as u64,
+            worst_input: calls * worst_input(body_bytes),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.input_tokens += other.input_tokens;
+        self.worst_input += other.worst_input;
+    }
 }
 
 /// Builds every request once, on all cores, and counts.
@@ -40,8 +76,10 @@ pub struct Estimate {
 pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
     let parts: Vec<Estimate> =
         inputs.sessions.par_iter().map(|entry| of_session(inputs, entry, date)).collect::<Result<_, _>>()?;
-    let mut sum = Estimate::default();
+    let mut sum = Estimate { demands: no_demands(inputs), ..Estimate::default() };
     for part in parts {
+        sum.demands.iter_mut().zip(part.demands).for_each(|(sum, part)| sum.add(part));
+        sum.judge.add(part.judge);
         sum.sessions += part.sessions;
         sum.cells += part.cells;
         sum.trials += part.trials;
@@ -60,7 +98,7 @@ pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
 fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) -> Result<Estimate, RunError> {
     let session = inputs.session(entry)?;
     let judged = u64::from(inputs.experiment.judge.model().is_some());
-    let mut part = Estimate { sessions: 1, ..Estimate::default() };
+    let mut part = Estimate { sessions: 1, demands: no_demands(inputs), ..Estimate::default() };
     for cell in build::cells(inputs, &session, date, |_, _, _| true)? {
         let name = format!("{}/{}/{}", cell.subject.session, cell.subject.attack, cell.arm);
         let repetitions = u64::from(inputs.experiment.repetitions_of(cell.summarizer));
@@ -68,7 +106,11 @@ fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) 
         part.trials += repetitions;
         match cell.prepared {
             Prepared::Refused(reason) => part.refused.push((name, reason)),
-            Prepared::Ready(_) => {
+            Prepared::Ready(messages) => {
+                if let Err(broken) = demand(inputs, &mut part, (&cell.subject, cell.summarizer), &messages) {
+                    part.refused.push((name, broken.to_string()));
+                    continue;
+                }
                 part.summarizer_calls += repetitions;
                 part.judge_calls += judged * repetitions;
                 part.input_tokens += repetitions * tokens::estimate(cell.input_chars as usize) as u64;
@@ -80,6 +122,35 @@ fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) 
         }
     }
     Ok(part)
+}
+
+fn no_demands(inputs: &Inputs) -> Vec<Demand> {
+    vec![Demand::default(); inputs.experiment.summarizers.len()]
+}
+
+/// Adds what a cell asks of its summarizer and of the judge. Where nothing is paid for, no body is made.
+///
+/// # Errors
+/// When a body would be refused by its destination.
+fn demand(
+    inputs: &Inputs,
+    part: &mut Estimate,
+    (subject, summarizer): (&Subject, usize),
+    messages: &[Message],
+) -> Result<(), Broken> {
+    let experiment = &inputs.experiment;
+    let repetitions = u64::from(experiment.repetitions_of(summarizer));
+    let model = &experiment.summarizers[summarizer].model;
+    if !model.is_builtin() || experiment.judge.model().is_some() {
+        part.demands[summarizer].add(Demand::of(repetitions, model.body(messages)?.bytes.len()));
+    }
+    if let Some(judge) = experiment.judge.model() {
+        let order = ask::order(Seed { seed: experiment.seed, session: &subject.session, attack: &subject.attack });
+        let question = Question::about(&subject.plant);
+        let body = judge.body(&ask::messages(question.statement, "", &order))?;
+        part.judge.add(Demand::of(repetitions, body.bytes.len()));
+    }
+    Ok(())
 }
 
 /// The trials of a run, and which of them are stored.

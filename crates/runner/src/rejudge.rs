@@ -1,47 +1,51 @@
 //! Another judge over a run's stored replies: no summarizer is asked. The run stays as it is; the new
 //! verdicts go to a folder of their own, which is a run like any other.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use laundromat_provider::{Client, Route, reply};
+use laundromat_provider::{Route, reply};
 use laundromat_session::Outcome;
-use laundromat_store::{Run, Store, Trial, Write};
+use laundromat_store::{CallKey, Run, Store, Trial, Write};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::desk::{Desk, Tally};
 use crate::error::RunError;
 use crate::events::{Event, Finished};
-use crate::experiment::{Judge, Limits};
+use crate::experiment::JudgeFile;
 use crate::inputs::{differences, with_judge};
 use crate::keeper::Keeper;
 use crate::run::{Options, flattened};
 use crate::score;
 
-/// Judges every stored summary of the run in `source` with `judge`, into the run in `folder`. Started
+/// Judges every stored summary of the run in `source` with the judge of `file`, into the run in `folder`. Started
 /// again, it goes on where it ended.
 ///
 /// # Errors
 /// When there is no run in `source`, `folder` holds something else, or a store fails.
 pub async fn rejudge(
     source: &Path,
-    judge: Judge,
-    limits: Limits,
+    file: JudgeFile,
     folder: &Path,
     options: Options,
     notify: impl Fn(Event) + Send + Sync + 'static,
 ) -> Result<Finished, RunError> {
+    let JudgeFile { judge, limits, cap, prices } = file;
     let run = Run::open(source)?;
     let manifest = with_judge(run.manifest().clone(), &judge);
-    let client = Client::new(judge.model(), limits.retry, limits.timeouts)?;
+    let client = options.client(judge.model(), &limits)?;
+    let ledger = options.ledger(judge.model(), &prices, cap)?;
     if !Run::is_in(folder) {
         run.copy_to(folder)?;
         let mut store = Store::open(folder)?;
-        // What had a summary is to be judged again; what ended without one stays ended.
+        // What had a summary is to be judged again, and costs what judging it costs; what ended without one stays
+        // ended.
         let open = run.trials()?.into_iter().filter(has_summary).map(|trial| {
-            let reset = Trial { outcome: Outcome::NotRun, reading: None, detail: String::new(), ..trial };
+            let reset =
+                Trial { outcome: Outcome::NotRun, reading: None, detail: String::new(), cost: Some(0.0), ..trial };
             Write::Trial(Box::new(reset))
         });
         store.append(&open.collect::<Vec<_>>())?;
@@ -58,9 +62,13 @@ pub async fn rejudge(
     let open: Vec<Trial> = trials.into_iter().filter(|trial| !trial.outcome.is_final()).collect();
     let done = planned - open.len() as u64;
     notify(Event::Started { planned, stored: done, asked: store.take_asked()? });
+    let paid_before: HashSet<CallKey> = run.call_keys()?.into_iter().collect();
+    let is_replay = options.replay.is_some();
+    let ledger = ledger.resumed(&store, |_| judge.model(), |key| is_replay || paid_before.contains(key))?;
     let desk = Arc::new(Desk {
         keeper: Keeper::start(store)?,
         client,
+        ledger,
         judge,
         seed: manifest.seed,
         stop: options.stop,
@@ -72,13 +80,17 @@ pub async fn rejudge(
     let interrupted = desk.stop.load(Ordering::Relaxed);
     desk.keeper.finish()?;
     judged?;
-    let gave_up = desk.tally.gave_up.into_inner();
+    let spent = desk.ledger.spent();
+    let (gave_up, over_budget) = (desk.tally.gave_up.into_inner(), desk.tally.over_budget.into_inner());
     Ok(Finished {
         planned,
         stored: done + desk.tally.trials.into_inner(),
         calls: desk.tally.calls.into_inner(),
-        interrupted: interrupted && gave_up.is_none(),
+        retries: desk.tally.retries.into_inner(),
+        spent,
+        interrupted: interrupted && gave_up.is_none() && over_budget.is_none(),
         gave_up,
+        over_budget,
     })
 }
 

@@ -5,19 +5,21 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use laundromat_provider::{Body, Broken, Client, Model, Purpose};
+use laundromat_provider::{Body, Broken, Cap, Cassette, Client, ClientError, Model, PriceList, Prices, Purpose};
 use laundromat_session::seed::Seed;
-use laundromat_store::{Store, TrialId, Write};
+use laundromat_store::{Spent, Store, TrialId, Write};
 use rayon::prelude::*;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
 
 use crate::build::{self, BuiltCell, Prepared, Subject};
-use crate::desk::{Call, Desk, Tally};
+use crate::desk::{Answer, Call, Desk, Tally};
 use crate::error::RunError;
 use crate::events::{Event, Finished};
+use crate::experiment::{Experiment, Limits};
 use crate::inputs::{Difference, DifferenceKind, Inputs, SessionEntry, differences};
 use crate::keeper::{Keeper, compress};
+use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::score::{self, Made, Read};
 
@@ -33,6 +35,51 @@ pub struct Options {
     pub stop: Arc<AtomicBool>,
     /// What to do where the experiment has grown since the run was started.
     pub growth: Growth,
+    /// The most that may be spent, where the experiment says otherwise or nothing.
+    pub cap: Cap,
+    /// Prices that go before the experiment's.
+    pub prices: Option<PriceList>,
+    /// Who answers instead of the models.
+    pub replay: Option<Arc<Cassette>>,
+}
+
+impl Options {
+    /// The date to pin: a replay's requests are those of the recording's day.
+    fn date(&self) -> String {
+        self.replay.as_ref().map_or_else(|| self.today.clone(), |cassette| cassette.header().date.clone())
+    }
+
+    /// Who answers calls to `models`.
+    pub(crate) fn client<'m>(
+        &self,
+        models: impl IntoIterator<Item = &'m Model>,
+        limits: &Limits,
+    ) -> Result<Client, ClientError> {
+        match &self.replay {
+            Some(cassette) => Ok(Client::replaying(Arc::clone(cassette))),
+            None => Client::new(models, limits.sending()),
+        }
+    }
+
+    /// The ledger of `models` under `cap`, with prices of the file's `own`. A replay spends nothing.
+    pub(crate) fn ledger<'m>(
+        &self,
+        models: impl IntoIterator<Item = &'m Model>,
+        own: &PriceList,
+        cap: Cap,
+    ) -> Result<Ledger, RunError> {
+        let prices = Prices::new(self.prices.clone().into_iter().chain([own.clone()]));
+        let cap = if self.replay.is_some() { Cap::default() } else { cap.overridden(self.cap) };
+        Ledger::new(models, &prices, &self.date(), cap)
+    }
+}
+
+/// The model that answered a stored call.
+fn model_of<'e>(experiment: &'e Experiment, call: &Spent) -> Option<&'e Model> {
+    if call.purpose == Purpose::Judge.id() {
+        return experiment.judge.model();
+    }
+    experiment.summarizers.iter().find(|summarizer| summarizer.name == call.summarizer).map(|it| &it.model)
 }
 
 /// What to do where the experiment has grown since the run was started.
@@ -55,12 +102,13 @@ pub async fn run(
     options: Options,
     notify: impl Fn(Event) + Send + Sync + 'static,
 ) -> Result<Finished, RunError> {
-    let limits = inputs.experiment.limits;
-    let client = Client::new(inputs.experiment.models(), limits.retry, limits.timeouts)?;
+    let experiment = &inputs.experiment;
+    let client = options.client(experiment.models(), &experiment.limits)?;
+    let ledger = options.ledger(experiment.models(), &experiment.prices, experiment.cap)?;
     let store = Store::open(folder)?;
     let manifest = match store.manifest()? {
         None => {
-            let manifest = inputs.manifest(options.today.clone());
+            let manifest = inputs.manifest(options.date());
             store.set_manifest(&manifest)?;
             manifest
         }
@@ -78,9 +126,12 @@ pub async fn run(
     };
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
+    let is_replay = options.replay.is_some();
+    let ledger = ledger.resumed(&store, |call| model_of(experiment, call), |_| is_replay)?;
     let desk = Desk {
         keeper: Keeper::start(store)?,
         client,
+        ledger,
         judge: inputs.experiment.judge.clone(),
         seed: inputs.experiment.seed,
         stop: options.stop,
@@ -94,14 +145,18 @@ pub async fn run(
     // The store's own failure explains what the trials only noticed.
     flight.desk.keeper.finish()?;
     flown?;
-    let Tally { calls, trials, gave_up, .. } = flight.desk.tally;
-    let gave_up = gave_up.into_inner();
+    let spent = flight.desk.ledger.spent();
+    let Tally { calls, retries, trials, gave_up, over_budget, .. } = flight.desk.tally;
+    let (gave_up, over_budget) = (gave_up.into_inner(), over_budget.into_inner());
     Ok(Finished {
         planned: plan.planned(),
         stored: plan.stored() + trials.into_inner(),
         calls: calls.into_inner(),
-        interrupted: interrupted && gave_up.is_none(),
+        retries: retries.into_inner(),
+        spent,
+        interrupted: interrupted && gave_up.is_none() && over_budget.is_none(),
         gave_up,
+        over_budget,
     })
 }
 
@@ -278,8 +333,8 @@ impl Flight {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
                 let call = Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone() };
                 match self.desk.call(&id, call).await? {
-                    Ok((key, reply)) => {
-                        match score::read(id, cell, Made { key, body: body.digest }, model.route(), &reply) {
+                    Answer::Reply { key, reply, cost } => {
+                        match score::read(id, cell, Made { key, body: body.digest, cost }, model.route(), &reply) {
                             Read::Summary(summary, trial) => {
                                 let trial = score::measured(*trial, &cell.subject, &summary);
                                 self.desk.judge(trial, &cell.subject.plant, &summary).await?
@@ -287,7 +342,8 @@ impl Flight {
                             Read::Ended(trial) => *trial,
                         }
                     }
-                    Err(failure) => score::failed(id, cell, body.digest, &failure),
+                    Answer::Failed(failure) => score::failed(id, cell, body.digest, &failure),
+                    Answer::OverBudget(why) => score::over_budget(id, cell, body.digest, why),
                 }
             }
             (Prepared::Ready(_), Some(Err(broken))) => score::unsendable(id, cell, broken),

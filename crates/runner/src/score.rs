@@ -4,7 +4,9 @@ use std::fmt::Display;
 
 use laundromat_judge::{Question, is_usable};
 use laundromat_metrics::recall::Recall;
-use laundromat_provider::{Broken, CallFailure, CallKey, Completion, FailureKind, Finish, Route, reply};
+use laundromat_provider::{
+    Broken, CallFailure, CallKey, Completion, FailureKind, Finish, Money, OverBudget, Route, reply,
+};
 use laundromat_session::{Outcome, Plant, Reading};
 use laundromat_store::{Cell, Trial, TrialId};
 
@@ -27,6 +29,8 @@ pub struct Made {
     pub key: CallKey,
     /// blake3 of the body.
     pub body: [u8; 32],
+    /// What it cost, where that is known.
+    pub cost: Option<Money>,
 }
 
 /// What a reply holds: a summary, or a trial that ends without one.
@@ -39,7 +43,8 @@ pub enum Read {
 
 /// Reads a summarizer's reply.
 pub fn read(id: TrialId, cell: &BuiltCell, made: Made, route: Route, reply: &[u8]) -> Read {
-    let blank = Trial { call: Some(made.key), ..blank(id, cell, Some(made.body)) };
+    let cost = made.cost.map(Money::dollars);
+    let blank = Trial { call: Some(made.key), cost, ..blank(id, cell, Some(made.body)) };
     let completion = match reply::stored(route, reply) {
         Ok(completion) => completion,
         Err(error) => {
@@ -78,6 +83,23 @@ pub fn failed(id: TrialId, cell: &BuiltCell, body: [u8; 32], failure: &CallFailu
         _ => Outcome::ProviderError,
     };
     Trial { outcome, detail: failure.to_string(), ..blank(id, cell, Some(body)) }
+}
+
+/// The row of a trial whose summarizer call did not fit into the budget.
+pub(crate) fn over_budget(id: TrialId, cell: &BuiltCell, body: [u8; 32], why: OverBudget) -> Trial {
+    Trial { outcome: Outcome::OverBudget, detail: why.to_string(), ..blank(id, cell, Some(body)) }
+}
+
+/// The row of a trial whose judge call did not fit into the budget. Its summary is paid for and stays.
+pub(crate) fn unjudged_over_budget(trial: Trial, why: OverBudget) -> Trial {
+    Trial { outcome: Outcome::OverBudget, detail: why.to_string(), ..trial }
+}
+
+/// The row with the cost of its judge call added; one unknown part makes the whole unknown.
+pub(crate) fn charged(trial: Trial, judging: Option<Money>) -> Trial {
+    // Added as amounts: fractions of a cent do not add up as floating numbers.
+    let cost = trial.cost.and_then(Money::from_dollars).zip(judging);
+    Trial { cost: cost.map(|(cost, judging)| (cost + judging).dollars()), ..trial }
 }
 
 /// What is known about a summary without asking anyone: length, usability, recall, the gate.

@@ -15,5 +15,5 @@ pub mod writer;
 pub use error::StoreError;
 pub use manifest::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
 pub use reader::Run;
-pub use rows::{Call, CallKey, Cell, Trial, TrialId};
+pub use rows::{Call, CallKey, Cell, Spent, Trial, TrialId};
 pub use writer::{Store, Write};

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use crate::error::StoreError;
 use crate::manifest::Manifest;
-use crate::rows::{Call, CallKey, Cell, Trial, TrialId};
+use crate::rows::{Call, CallKey, Cell, Spent, Trial, TrialId};
 use crate::writer::{FILE_NAME, SCHEMA_VERSION};
 
 /// A stored run, opened for reading only.
@@ -127,15 +127,42 @@ impl Run {
     /// # Errors
     /// When the store cannot be read or the body is not there.
     pub fn body(&self, digest: &[u8; 32]) -> Result<Vec<u8>, StoreError> {
-        let zstd: Option<Vec<u8>> = self
-            .connection
-            .query_row("select zstd from bodies where digest = ?1", params![digest], |row| row.get(0))
-            .optional()
-            .map_err(|source| StoreError::Sql { path: self.path.clone(), source })?;
-        let damaged = |what: &str| StoreError::Damaged { path: self.path.clone(), what: what.to_owned() };
-        let zstd = zstd.ok_or_else(|| damaged("a request body is missing"))?;
-        zstd::decode_all(zstd.as_slice()).map_err(|_| damaged("a request body cannot be decompressed"))
+        body(&self.connection, &self.path, digest)
     }
+
+    /// The keys of all calls.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn call_keys(&self) -> Result<Vec<CallKey>, StoreError> {
+        call_keys(&self.connection).map_err(|source| StoreError::Sql { path: self.path.clone(), source })
+    }
+}
+
+pub(crate) fn body(connection: &Connection, path: &Path, digest: &[u8; 32]) -> Result<Vec<u8>, StoreError> {
+    let zstd: Option<Vec<u8>> = connection
+        .query_row("select zstd from bodies where digest = ?1", params![digest], |row| row.get(0))
+        .optional()
+        .map_err(|source| StoreError::Sql { path: path.to_owned(), source })?;
+    let damaged = |what: &str| StoreError::Damaged { path: path.to_owned(), what: what.to_owned() };
+    let zstd = zstd.ok_or_else(|| damaged("a request body is missing"))?;
+    zstd::decode_all(zstd.as_slice()).map_err(|_| damaged("a request body cannot be decompressed"))
+}
+
+pub(crate) fn spent(connection: &Connection) -> rusqlite::Result<Vec<Spent>> {
+    let sql = "select key, purpose, summarizer, body, tokens_in, cached_tokens, tokens_out from calls";
+    let row = |row: &Row<'_>| {
+        Ok(Spent {
+            key: row.get("key")?,
+            purpose: row.get("purpose")?,
+            summarizer: row.get("summarizer")?,
+            body: row.get("body")?,
+            tokens_in: row.get("tokens_in")?,
+            cached_tokens: row.get("cached_tokens")?,
+            tokens_out: row.get("tokens_out")?,
+        })
+    };
+    connection.prepare(sql)?.query_map([], row)?.collect()
 }
 
 pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {

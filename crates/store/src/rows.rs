@@ -90,3 +90,22 @@ pub struct Call {
     /// The model that the provider says has answered.
     pub served_model: String,
 }
+
+/// What a call has used, without what was sent and what came back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spent {
+    /// The call's key.
+    pub key: CallKey,
+    /// `summarize` or `judge`.
+    pub purpose: String,
+    /// The summarizer of the trial that asked.
+    pub summarizer: String,
+    /// blake3 of the request body.
+    pub body: [u8; 32],
+    /// Input tokens.
+    pub tokens_in: Option<u64>,
+    /// Input tokens served from a cache.
+    pub cached_tokens: Option<u64>,
+    /// Output tokens.
+    pub tokens_out: Option<u64>,
+}

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 use crate::error::StoreError;
 use crate::manifest::Manifest;
 use crate::reader;
-use crate::rows::{Call, CallKey, Trial};
+use crate::rows::{Call, CallKey, Spent, Trial};
 
 /// The version of `schema.sql`, kept in SQLite's `user_version`.
 pub(crate) const SCHEMA_VERSION: i64 = 1;
@@ -156,6 +156,22 @@ impl Store {
             .prepare_cached(reader::SELECT_CALL)
             .and_then(|mut statement| statement.query_row(params![key], reader::call).optional())
             .map_err(|source| self.failed(source))
+    }
+
+    /// What every committed call has used, without its reply.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn spent(&self) -> Result<Vec<Spent>, StoreError> {
+        reader::spent(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    /// The length of a request body.
+    ///
+    /// # Errors
+    /// When the store cannot be read or the body is not there.
+    pub fn body_bytes(&self, digest: &[u8; 32]) -> Result<usize, StoreError> {
+        reader::body(&self.connection, &self.path, digest).map(|body| body.len())
     }
 
     /// Appends all of `batch` in one durable transaction. Writing the same row again changes nothing

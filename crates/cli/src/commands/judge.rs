@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use laundromat_runner::experiment::{self, Limits};
+use laundromat_runner::experiment::{self, JudgeFile};
 use laundromat_runner::{RunError, rejudge};
 
-use super::run::{block_on, ended, options, quoted, today};
+use super::run::{again, block_on, ended, options, quoted, today};
 use crate::args::Judge;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
@@ -15,10 +15,10 @@ use crate::progress::Progress;
 pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     let judge = judge(&args.judge)?;
     let folder = args.out.clone().unwrap_or_else(|| beside(&args.run));
-    let options = options(today());
+    let options = options(today(), &args.spending, &args.tape)?;
     let progress = Progress::new();
     let show = move |event| progress.show(&event);
-    let judging = rejudge(&args.run, judge, Limits::default(), &folder, options.clone(), show);
+    let judging = rejudge(&args.run, judge, &folder, options.clone(), show);
     let finished = block_on(&options, judging)?;
     let command = format!(
         "laundromat judge {} --judge {} --out {}",
@@ -26,11 +26,14 @@ pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
         quoted(Path::new(&args.judge)),
         quoted(&folder)
     );
-    ended(&finished, &command, &folder)
+    if let Some(tape) = &args.tape.record {
+        laundromat_runner::record(&folder, Some(&args.run), tape)?;
+    }
+    ended(&finished, &again(command, &args.spending, &args.tape), &folder)
 }
 
 /// The judge that is named, or described by a file.
-fn judge(name: &str) -> Result<experiment::Judge, CliError> {
+fn judge(name: &str) -> Result<JudgeFile, CliError> {
     let path = Path::new(name);
     let text = if path.extension().is_some_and(|extension| extension == "toml") {
         fs::read_to_string(path).map_err(|source| CliError::Unreadable { path: path.to_owned(), source })?

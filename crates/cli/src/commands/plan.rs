@@ -1,7 +1,8 @@
 //! `plan`: what an experiment will come to.
 
-use laundromat_provider::Model;
-use laundromat_runner::{Inputs, plan};
+use laundromat_provider::{Model, Money};
+use laundromat_runner::forecast::{EXPECTED_SUMMARY, EXPECTED_VERDICT, Unknown};
+use laundromat_runner::{Forecast, Inputs, forecast, plan};
 
 use crate::args::Plan;
 use crate::error::CliError;
@@ -13,7 +14,9 @@ const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     let inputs = Inputs::load(&args.experiment)?;
-    let estimate = plan::estimate(&inputs, &super::run::today())?;
+    let prices = args.prices.as_deref().map(super::run::price_list).transpose()?;
+    let today = super::run::today();
+    let estimate = plan::estimate(&inputs, &today)?;
     let experiment = &inputs.experiment;
     let row = |name: &str, value: String| line(&format!("{name:<22}{value}"));
     row("experiment", experiment.name.clone());
@@ -36,12 +39,21 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     if experiment.models().all(Model::is_builtin) {
         row("cost", "0, built-in models are free".to_owned());
     } else {
-        row("cost", "unknown: there is no price table yet".to_owned());
+        let Forecast { expected, worst } = forecast(&inputs, &estimate, prices, &today);
+        let assumed = format!(
+            "if a summary has {EXPECTED_SUMMARY} tokens and a verdict {EXPECTED_VERDICT}, and every summary is judged"
+        );
+        row("cost, expected", shown(expected, &assumed));
+        row("cost, at worst", shown(worst, "if every reply is as long as it may be"));
     }
     warn("settings not sent", experiment.not_sent());
     warn("arms that refuse", estimate.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect());
     warn("plants not fully sent", estimate.not_exposed);
     Ok(ExitCode::Pass)
+}
+
+fn shown(cost: Result<Money, Unknown>, assumed: &str) -> String {
+    cost.map_or_else(|unknown| format!("unknown: {unknown}"), |cost| format!("{cost} {assumed}"))
 }
 
 fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "not every test file uses all of it")]
 
+pub(crate) mod paid;
+
 use std::path::PathBuf;
 
 use assert_cmd::Command;
