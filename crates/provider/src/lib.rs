@@ -4,6 +4,7 @@
 //!
 //! * [`model`]: the models of an experiment; [`builtin`]: those that are programs;
 //! * [`client`]: sending, with [`retry`] and the [`failure`] classes of error replies;
+//! * [`gateway`]: where a harness's own compaction code asks, in its own shape;
 //! * [`log`]: the trait through which a runner keeps every reply, so that none is paid for twice.
 //!
 //! It may use `session`. It translates and never repairs. A new route is one file; a new built-in
@@ -13,6 +14,7 @@ pub mod body;
 pub mod builtin;
 pub mod client;
 pub mod failure;
+pub mod gateway;
 pub mod key;
 pub mod log;
 pub mod model;
