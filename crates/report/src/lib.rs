@@ -55,6 +55,9 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
     written.put(folder, "contrasts.csv", &csv_files::contrasts(&tables)?)?;
     written.put(folder, "recall.csv", &csv_files::recall(&tables)?)?;
     written.put(folder, "calls.csv", &csv_files::calls(run)?)?;
+    if let Some(captured) = csv_files::captured(run)? {
+        written.put(folder, "captured.csv", &captured)?;
+    }
     for plot in PLOTS {
         let rendered = plot.render(&context)?;
         written.put(folder, &format!("plots/{}.svg", plot.name), rendered.svg.as_bytes())?;

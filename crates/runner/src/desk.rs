@@ -29,6 +29,8 @@ pub(crate) struct Call<'a> {
     pub(crate) messages: &'a [Message],
     pub(crate) body: &'a Body,
     pub(crate) body_zstd: Vec<u8>,
+    /// Which of the trial's calls with this body, from 0.
+    pub(crate) ordinal: u32,
 }
 
 /// What a start has done so far.
@@ -67,7 +69,8 @@ impl Desk {
                 let messages = ask::messages(question.statement, summary, &order);
                 let body = model.body(&messages);
                 let body_zstd = compress(&body.bytes);
-                let call = Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd };
+                let call =
+                    Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd, ordinal: 0 };
                 Ok(match self.call(&trial.id, call).await? {
                     Ok((_, reply)) => verdict(trial, model.route(), &reply),
                     Err(failure) => score::unjudged(trial, &failure),
@@ -83,7 +86,7 @@ impl Desk {
         call: Call<'_>,
     ) -> Result<Result<(CallKey, Vec<u8>), CallFailure>, RunError> {
         let name = format!("{}/{}/{}/{}/{}", id.session, id.attack, id.arm, id.summarizer, id.rep);
-        let sample = Sample { trial: &name, ordinal: 0 };
+        let sample = Sample { trial: &name, ordinal: call.ordinal };
         let key = key::call_key(call.purpose, call.model.endpoint(), call.body, sample);
         if let Some(logged) = self.keeper.look_up(&key).await? {
             return Ok(Ok((key, logged.reply)));

@@ -4,6 +4,7 @@
 //! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
+//! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`rejudge`]: another judge over a run's stored replies;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
@@ -14,6 +15,7 @@ pub mod build;
 mod desk;
 pub mod error;
 pub mod events;
+pub mod exec;
 pub mod experiment;
 pub mod inputs;
 pub mod keeper;

@@ -25,6 +25,8 @@ pub struct Estimate {
     pub judge_calls: u64,
     /// Input tokens of all summarizer calls by the four-characters rule.
     pub input_tokens: u64,
+    /// Trials whose own program makes the calls, which are in none of these numbers.
+    pub exec_trials: u64,
     /// The largest request in characters, with the trial's name.
     pub largest: Option<(u64, String)>,
     /// Cells whose arm refuses, by trial name and reason.
@@ -47,6 +49,7 @@ pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
         sum.trials += part.trials;
         sum.summarizer_calls += part.summarizer_calls;
         sum.judge_calls += part.judge_calls;
+        sum.exec_trials += part.exec_trials;
         sum.input_tokens += part.input_tokens;
         sum.largest = sum.largest.max(part.largest);
         sum.refused.extend(part.refused);
@@ -68,6 +71,11 @@ fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) 
         part.trials += repetitions;
         match cell.prepared {
             Prepared::Refused(reason) => part.refused.push((name, reason)),
+            // How many calls its program makes, and of what size, is known when it has made them.
+            Prepared::Exec(_) => {
+                part.exec_trials += repetitions;
+                part.judge_calls += judged * repetitions;
+            }
             Prepared::Ready(_) => {
                 part.summarizer_calls += repetitions;
                 part.judge_calls += judged * repetitions;
