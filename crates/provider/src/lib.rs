@@ -9,6 +9,7 @@
 //! * [`client`]: sending, with [`limits`], [`retry`] and the [`failure`] classes of error replies;
 //! * [`prices`], [`money`], [`budget`]: what calls cost, and the cap on it;
 //! * [`cassette`]: recorded calls in a file, to be played again without network;
+//! * [`gateway`]: where a harness's own compaction code asks, in its own shape;
 //! * [`log`]: the trait through which a runner keeps every reply, so that none is paid for twice.
 //!
 //! It may use `session`. It translates and never repairs. A new destination is one row of
@@ -21,6 +22,7 @@ pub mod builtin;
 pub mod cassette;
 pub mod client;
 pub mod failure;
+pub mod gateway;
 pub mod key;
 pub mod limits;
 pub mod log;

@@ -238,6 +238,51 @@ pub(crate) fn calls(run: &Run) -> Result<Vec<u8>, ReportError> {
     encode("calls.csv", &header, rows)
 }
 
+/// `captured.csv`: every request that the programs of exec arms sent; `None` where there are none.
+pub(crate) fn captured(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
+    let header = [
+        "session",
+        "attack",
+        "arm",
+        "summarizer",
+        "rep",
+        "number",
+        "shape",
+        "model",
+        "chars",
+        "exposure",
+        "role",
+        "place",
+        "outcome",
+        "left_out",
+        "key",
+    ];
+    let captured = run.captured()?;
+    if captured.is_empty() {
+        return Ok(None);
+    }
+    let rows = captured.iter().map(|(trial, it)| {
+        vec![
+            text(&trial.session),
+            text(&trial.attack),
+            text(&trial.arm),
+            text(&trial.summarizer),
+            trial.rep.to_string(),
+            it.number.to_string(),
+            text(&it.shape),
+            text(&it.model),
+            it.chars.to_string(),
+            it.exposure.to_string(),
+            text(&it.role),
+            text(&it.place),
+            it.outcome.to_string(),
+            text(&it.left_out),
+            it.key.map(|key| hex(&key)).unwrap_or_default(),
+        ]
+    });
+    encode("captured.csv", &header, rows).map(Some)
+}
+
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut hex, byte| {
         let _ = write!(hex, "{byte:02x}");

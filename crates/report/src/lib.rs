@@ -56,6 +56,9 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
     written.put(folder, "contrasts.csv", &csv_files::contrasts(&tables)?)?;
     written.put(folder, "recall.csv", &csv_files::recall(&tables)?)?;
     written.put(folder, "calls.csv", &csv_files::calls(run)?)?;
+    if let Some(captured) = csv_files::captured(run)? {
+        written.put(folder, "captured.csv", &captured)?;
+    }
     // Drawing is most of the work; what is written, and in which order, does not depend on it.
     let drawn: Vec<_> = PLOTS.par_iter().map(|plot| plot.render(&context)).collect();
     for (plot, rendered) in PLOTS.iter().zip(drawn) {

@@ -12,7 +12,7 @@ use laundromat_session::seed::Seed;
 use laundromat_session::{Exposure, Message, Part, Plant, PlantKind, Session};
 
 use crate::error::RunError;
-use crate::inputs::Inputs;
+use crate::inputs::{ArmKind, Inputs};
 
 /// What the trials of one specimen share.
 #[derive(Debug)]
@@ -34,6 +34,8 @@ pub enum Prepared {
     Ready(Vec<Message>),
     /// The arm would not build one.
     Refused(String),
+    /// The arm's own program builds its requests when the trial is run.
+    Exec(Arc<Specimen>),
 }
 
 /// A specimen in an arm, for one summarizer: all its repetitions send the same bytes.
@@ -72,7 +74,7 @@ pub fn cells(
             let all = inputs.experiment.summarizers.iter().enumerate();
             all.filter(|(_, summarizer)| wanted(&attack.name, arm, &summarizer.name)).map(|(index, _)| index).collect()
         };
-        if order.iter().all(|arm| summarizers(&arm.arm().name).is_empty()) {
+        if order.iter().all(|arm| summarizers(arm.name()).is_empty()) {
             continue;
         }
         // Whether there is a place for each plant was checked when the inputs were loaded.
@@ -85,22 +87,36 @@ pub fn cells(
             plant: specimen.plant.clone(),
             identifiers: is_clean.then(|| Arc::clone(identifiers.get_or_insert_with(|| Arc::new(scan(session))))),
         });
+        let specimen = Arc::new(specimen);
         let mut views = Views::default();
         for arm in &order {
-            let request = arm.request_of(views.of(arm, &specimen), date);
-            for summarizer in summarizers(&arm.arm().name) {
-                out.push(cell(&subject, arm, summarizer, request.as_ref()));
+            let request = match arm {
+                ArmKind::Built(arm) => Some(arm.request_of(views.of(arm, &specimen), date)),
+                ArmKind::Exec { .. } => None,
+            };
+            for summarizer in summarizers(arm.name()) {
+                out.push(match &request {
+                    Some(request) => cell(&subject, arm.name(), summarizer, request.as_ref()),
+                    None => BuiltCell {
+                        subject: Arc::clone(&subject),
+                        arm: arm.name().to_owned(),
+                        summarizer,
+                        prepared: Prepared::Exec(Arc::clone(&specimen)),
+                        input_chars: 0,
+                        exposure: Exposure::Unknown,
+                    },
+                });
             }
         }
     }
     Ok(out)
 }
 
-fn arm_order<'i>(inputs: &'i Inputs, session: &Session) -> Vec<&'i Compactor> {
-    let mut order: Vec<&Compactor> = inputs.arms.iter().collect();
+fn arm_order<'i>(inputs: &'i Inputs, session: &Session) -> Vec<&'i ArmKind> {
+    let mut order: Vec<&ArmKind> = inputs.arms.iter().collect();
     order.sort_by_cached_key(|arm| {
         Seed { seed: inputs.experiment.seed, session: &session.id, attack: "" }
-            .bytes(&format!("arm order {}", arm.arm().name))
+            .bytes(&format!("arm order {}", arm.name()))
     });
     order
 }
@@ -136,7 +152,7 @@ impl Views {
 
 fn cell(
     subject: &Arc<Subject>,
-    arm: &Compactor,
+    arm: &str,
     summarizer: usize,
     request: Result<&Request, &laundromat_compactor::Refusal>,
 ) -> BuiltCell {
@@ -147,7 +163,7 @@ fn cell(
         }
         Err(refusal) => (Prepared::Refused(refusal.to_string()), 0, Exposure::None),
     };
-    BuiltCell { subject: Arc::clone(subject), arm: arm.arm().name.clone(), summarizer, prepared, input_chars, exposure }
+    BuiltCell { subject: Arc::clone(subject), arm: arm.to_owned(), summarizer, prepared, input_chars, exposure }
 }
 
 /// Identifiers of the raw session: every text, call names and arguments included.

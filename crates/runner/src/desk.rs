@@ -33,6 +33,8 @@ pub(crate) struct Call<'a> {
     pub(crate) messages: &'a [Message],
     pub(crate) body: &'a Body,
     pub(crate) body_zstd: Vec<u8>,
+    /// Which of the trial's calls with this body, from 0.
+    pub(crate) ordinal: u32,
 }
 
 /// What a start has done so far.
@@ -94,7 +96,8 @@ impl Desk {
                     Err(broken) => return Ok(score::unjudged(trial, &broken)),
                 };
                 let body_zstd = compress(&body.bytes);
-                let call = Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd };
+                let call =
+                    Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd, ordinal: 0 };
                 Ok(match self.call(&trial.id, call).await? {
                     Answer::Reply { reply, cost, .. } => verdict(score::charged(trial, cost), model.route(), &reply),
                     Answer::Failed(failure) => score::unjudged(trial, &failure),
@@ -108,7 +111,7 @@ impl Desk {
     /// account's limits, commit.
     pub(crate) async fn call(&self, id: &TrialId, call: Call<'_>) -> Result<Answer, RunError> {
         let name = trial_name(id);
-        let sample = Sample { trial: &name, ordinal: 0 };
+        let sample = Sample { trial: &name, ordinal: call.ordinal };
         let key = key::call_key(call.purpose, &call.model.key_endpoint(), call.body, sample);
         if let Some(Logged { reply, usage, .. }) = self.keeper.look_up(&key).await? {
             return Ok(Answer::Reply { key, reply, cost: self.ledger.cost(call.model, &usage) });

@@ -16,6 +16,10 @@ use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInf
 use rayon::prelude::*;
 
 use crate::error::RunError;
+use crate::exec::ExecArm;
+use crate::exec::alike;
+use crate::exec::arm::{KIND, is_exec};
+use crate::exec::programs::sources;
 use crate::experiment::{ArmEntry, Experiment, Judge};
 
 /// A session by where it stands.
@@ -32,6 +36,30 @@ pub struct SessionEntry {
     has_carrier: bool,
 }
 
+/// An arm, ready to be used.
+#[derive(Debug)]
+pub enum ArmKind {
+    /// It builds its requests here.
+    Built(Box<Compactor>),
+    /// Its own program builds them.
+    Exec {
+        /// The arm, its variable filled in.
+        arm: Box<ExecArm>,
+        /// Its file.
+        path: PathBuf,
+    },
+}
+
+impl ArmKind {
+    /// The arm's name.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Built(compactor) => &compactor.arm().name,
+            Self::Exec { arm, .. } => &arm.name,
+        }
+    }
+}
+
 /// Everything an experiment names.
 #[derive(Debug)]
 pub struct Inputs {
@@ -42,7 +70,7 @@ pub struct Inputs {
     /// The attacks and controls, in the experiment's order.
     pub attacks: Vec<Attack>,
     /// The arms, in the experiment's order.
-    pub arms: Vec<Compactor>,
+    pub arms: Vec<ArmKind>,
     attack_infos: Vec<AttackInfo>,
     arm_infos: Vec<ArmInfo>,
 }
@@ -66,7 +94,9 @@ impl Inputs {
             Vec::new()
         });
         let (attacks, attack_infos): (Vec<Attack>, Vec<AttackInfo>) = attacks.into_iter().unzip();
-        let (arms, arm_infos): (Vec<Compactor>, Vec<ArmInfo>) = arms.into_iter().unzip();
+        errors.extend(unlike(&arms, &from));
+        let (arms, arm_infos): (Vec<ArmKind>, Vec<ArmInfo>) =
+            arms.into_iter().map(|loaded| (loaded.kind, loaded.info)).unzip();
         errors.extend(doubled("attacks", attack_infos.iter().map(|info| info.name.as_str()), &from));
         errors.extend(doubled("arms", arm_infos.iter().map(|info| info.name.as_str()), &from));
         errors.extend(no_carrier(&sessions, &attacks));
@@ -313,8 +343,51 @@ fn attack(name: &str, from: &Origin<'_>) -> Result<(Attack, AttackInfo), RunErro
     Ok((attack, info))
 }
 
-fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunError> {
+/// An arm as it was read.
+struct Loaded {
+    kind: ArmKind,
+    info: ArmInfo,
+    /// As the experiment names it.
+    entry: String,
+    /// An exec arm whose variable is still a hole.
+    template: Option<ExecArm>,
+}
+
+/// Exec arms of one harness that differ in more than they declare.
+fn unlike(arms: &[Loaded], from: &Origin<'_>) -> Option<RunError> {
+    let templates: Vec<&ExecArm> = arms.iter().filter_map(|loaded| loaded.template.as_ref()).collect();
+    let (name, problem) = alike::unlike(&templates)?;
+    let loaded = arms.iter().find(|loaded| loaded.info.name == name)?;
+    let remedy =
+        "make them alike, write {variable} where they differ on purpose, or say allow-differences = true in one";
+    Some(from.fault("arms", &loaded.entry, problem, remedy.to_owned()))
+}
+
+fn exec_arm(entry: &ArmEntry, text: &str, path: &Path) -> Result<Loaded, RunError> {
+    let faulty = |faults| RunError::Faults { path: path.to_owned(), faults };
+    let template = ExecArm::parse(text, path.parent().unwrap_or(Path::new("."))).map_err(faulty)?;
+    let arm = template.filled();
+    let sources = sources(&arm).map_err(|problem| {
+        faulty(vec![Fault::new(Place::of_path("git.ref"), problem, "name a ref of that repository")])
+    })?;
+    let info = ArmInfo {
+        name: arm.name.clone(),
+        title: arm.title.clone(),
+        form: KIND.to_owned(),
+        prompt: "the harness's own".to_owned(),
+        faults: Vec::new(),
+        digest: digest(&[text.as_bytes(), b"\0", &sources].concat()),
+        gate: entry.gate,
+    };
+    let kind = ArmKind::Exec { arm: Box::new(arm), path: path.to_owned() };
+    Ok(Loaded { kind, info, entry: entry.name.clone(), template: Some(template) })
+}
+
+fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<Loaded, RunError> {
     let (text, path) = data_file("arms", &entry.name, from, arms::arm, &arms::arm_names())?;
+    if is_exec(&text) {
+        return exec_arm(entry, &text, &path);
+    }
     let faulty = |path: &Path, faults| RunError::Faults { path: path.to_owned(), faults };
     let arm = Arm::parse(&text).map_err(|faults| faulty(&path, faults))?;
     // What an arm file names by a path stands beside it.
@@ -339,7 +412,8 @@ fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<(Compactor, ArmInfo), RunE
         Some((text, path)) => Some(Shield::parse(text).map_err(|faults| faulty(path, faults))?),
         None => None,
     };
-    Ok((Compactor::assemble(arm, prompt, shield), info))
+    let kind = ArmKind::Built(Box::new(Compactor::assemble(arm, prompt, shield)));
+    Ok(Loaded { kind, info, entry: entry.name.clone(), template: None })
 }
 
 fn sessions(patterns: &[String], from: &Origin<'_>) -> Result<Vec<SessionEntry>, RunError> {

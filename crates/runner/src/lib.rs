@@ -5,6 +5,7 @@
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
 //! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
+//! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`rejudge`]: another judge over a run's stored replies;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
@@ -15,6 +16,7 @@ pub mod build;
 mod desk;
 pub mod error;
 pub mod events;
+pub mod exec;
 pub mod experiment;
 pub mod forecast;
 pub mod inputs;

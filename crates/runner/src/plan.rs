@@ -33,6 +33,8 @@ pub struct Estimate {
     pub demands: Vec<Demand>,
     /// What is asked of the judge at most, the summaries themselves left out.
     pub judge: Demand,
+    /// Trials whose own program makes the calls, which are in none of these numbers.
+    pub exec_trials: u64,
     /// The largest request in characters, with the trial's name.
     pub largest: Option<(u64, String)>,
     /// Cells whose arm refuses, by trial name and reason.
@@ -85,6 +87,7 @@ pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
         sum.trials += part.trials;
         sum.summarizer_calls += part.summarizer_calls;
         sum.judge_calls += part.judge_calls;
+        sum.exec_trials += part.exec_trials;
         sum.input_tokens += part.input_tokens;
         sum.largest = sum.largest.max(part.largest);
         sum.refused.extend(part.refused);
@@ -106,6 +109,11 @@ fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) 
         part.trials += repetitions;
         match cell.prepared {
             Prepared::Refused(reason) => part.refused.push((name, reason)),
+            // How many calls its program makes, and of what size, is known when it has made them.
+            Prepared::Exec(_) => {
+                part.exec_trials += repetitions;
+                part.judge_calls += judged * repetitions;
+            }
             Prepared::Ready(messages) => {
                 if let Err(broken) = demand(inputs, &mut part, (&cell.subject, cell.summarizer), &messages) {
                     part.refused.push((name, broken.to_string()));

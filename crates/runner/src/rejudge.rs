@@ -43,12 +43,15 @@ pub async fn rejudge(
         let mut store = Store::open(folder)?;
         // What had a summary is to be judged again, and costs what judging it costs; what ended without one stays
         // ended.
-        let open = run.trials()?.into_iter().filter(has_summary).map(|trial| {
-            let reset =
-                Trial { outcome: Outcome::NotRun, reading: None, detail: String::new(), cost: Some(0.0), ..trial };
-            Write::Trial(Box::new(reset))
-        });
-        store.append(&open.collect::<Vec<_>>())?;
+        let mut open = Vec::new();
+        for trial in run.trials()? {
+            if has_summary(&run, &trial)? {
+                let reset =
+                    Trial { outcome: Outcome::NotRun, reading: None, detail: String::new(), cost: Some(0.0), ..trial };
+                open.push(Write::Trial(Box::new(reset)));
+            }
+        }
+        store.append(&open)?;
         store.set_manifest(&manifest)?;
     }
     let store = Store::open(folder)?;
@@ -94,8 +97,20 @@ pub async fn rejudge(
     })
 }
 
-fn has_summary(trial: &Trial) -> bool {
-    trial.call.is_some() && trial.gate.is_some()
+fn has_summary(run: &Run, trial: &Trial) -> Result<bool, RunError> {
+    let is_kept = trial.call.is_some() || run.observed_summary(&trial.id)?.is_some();
+    Ok(is_kept && trial.gate.is_some())
+}
+
+/// The text that was judged: what an exec arm's program made of its context, or a reply's text.
+fn summary(run: &Run, trial: &Trial) -> Result<Option<String>, RunError> {
+    if let Some(observed) = run.observed_summary(&trial.id)? {
+        return Ok(Some(observed));
+    }
+    let Some(call) = trial.call else { return Ok(None) };
+    let completion = reply::stored(route_of(run, &trial.id.summarizer)?, &run.reply(&call)?)
+        .map_err(|error| RunError::Internal(format!("a stored reply cannot be read: {error}")))?;
+    Ok(Some(completion.text))
 }
 
 /// The wire shape of a summarizer's stored replies.
@@ -121,11 +136,8 @@ async fn judge_all(desk: &Arc<Desk>, run: &Run, open: Vec<Trial>, concurrency: u
         if failed.is_some() || desk.stop.load(Ordering::Relaxed) {
             break;
         }
-        let Some(call) = trial.call else { continue };
+        let Some(summary) = summary(run, &trial)? else { continue };
         let plant = run.plant(&trial.id.session, &trial.id.attack)?;
-        let summary = reply::stored(route_of(run, &trial.id.summarizer)?, &run.reply(&call)?)
-            .map_err(|error| RunError::Internal(format!("a stored reply cannot be read: {error}")))?
-            .text;
         let desk = Arc::clone(desk);
         tasks.spawn(async move {
             let trial = Trial { gate: Some(score::gate(&plant, &summary)), ..trial };

@@ -5,9 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use laundromat_injector::Specimen;
 use laundromat_provider::{Body, Broken, Cap, Cassette, Client, ClientError, Model, PriceList, Prices, Purpose};
 use laundromat_session::seed::Seed;
-use laundromat_store::{Spent, Store, TrialId, Write};
+use laundromat_store::{Spent, Store, Trial, TrialId, Write};
 use rayon::prelude::*;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -16,8 +17,10 @@ use crate::build::{self, BuiltCell, Prepared, Subject};
 use crate::desk::{Answer, Call, Desk, Tally};
 use crate::error::RunError;
 use crate::events::{Event, Finished};
+use crate::exec::programs::Programs;
+use crate::exec::trial::Stage;
 use crate::experiment::{Experiment, Limits};
-use crate::inputs::{Difference, DifferenceKind, Inputs, SessionEntry, differences};
+use crate::inputs::{ArmKind, Difference, DifferenceKind, Inputs, SessionEntry, differences};
 use crate::keeper::{Keeper, compress};
 use crate::ledger::Ledger;
 use crate::plan::Plan;
@@ -124,6 +127,7 @@ pub async fn run(
             }
         }
     };
+    let programs = Programs::start(&inputs, &manifest.date).await?;
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
     let is_replay = options.replay.is_some();
@@ -138,7 +142,7 @@ pub async fn run(
         tally: Tally::default(),
         notify: Box::new(notify),
     };
-    let flight = Arc::new(Flight { desk, inputs, plan: Arc::clone(&plan) });
+    let flight = Arc::new(Flight { desk, inputs, plan: Arc::clone(&plan), programs });
     let flown = Flight::fly(&flight, manifest.date).await;
     let interrupted = flight.desk.stop.load(Ordering::Relaxed);
     let flight = Arc::into_inner(flight).ok_or_else(|| RunError::Internal("a trial outlived its run".to_owned()))?;
@@ -179,7 +183,7 @@ impl Outgoing {
                 let zstd = compress(&body.bytes);
                 (body, zstd)
             })),
-            Prepared::Refused(_) => None,
+            Prepared::Refused(_) | Prepared::Exec(_) => None,
         };
         Self { cell, body }
     }
@@ -190,6 +194,8 @@ struct Flight {
     desk: Desk,
     inputs: Arc<Inputs>,
     plan: Arc<Plan>,
+    /// Where programs of exec arms are run, where there are any.
+    programs: Option<Programs>,
 }
 
 impl Flight {
@@ -277,7 +283,7 @@ impl Flight {
         let inputs = &self.inputs;
         let names = || inputs.attacks.iter().flat_map(|attack| inputs.arms.iter().map(move |arm| (attack, arm)));
         let any = names().any(|(attack, arm)| {
-            inputs.experiment.summarizers.iter().any(|s| wanted(&attack.name, &arm.arm().name, &s.name))
+            inputs.experiment.summarizers.iter().any(|s| wanted(&attack.name, arm.name(), &s.name))
         });
         // A session whose trials are all stored is not even read again.
         if !any {
@@ -331,16 +337,12 @@ impl Flight {
         let trial = match (&cell.prepared, &outgoing.body) {
             (Prepared::Ready(messages), Some(Ok((body, zstd)))) => {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
-                let call = Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone() };
+                let call =
+                    Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone(), ordinal: 0 };
                 match self.desk.call(&id, call).await? {
                     Answer::Reply { key, reply, cost } => {
-                        match score::read(id, cell, Made { key, body: body.digest, cost }, model.route(), &reply) {
-                            Read::Summary(summary, trial) => {
-                                let trial = score::measured(*trial, &cell.subject, &summary);
-                                self.desk.judge(trial, &cell.subject.plant, &summary).await?
-                            }
-                            Read::Ended(trial) => *trial,
-                        }
+                        let made = Made { key, body: body.digest, cost };
+                        self.judged(cell, score::read(id, cell, made, model.route(), &reply)).await?
                     }
                     Answer::Failed(failure) => score::failed(id, cell, body.digest, &failure),
                     Answer::OverBudget(why) => score::over_budget(id, cell, body.digest, why),
@@ -348,9 +350,37 @@ impl Flight {
             }
             (Prepared::Ready(_), Some(Err(broken))) => score::unsendable(id, cell, broken),
             (Prepared::Refused(reason), _) => score::refused(id, cell, reason),
+            (Prepared::Exec(specimen), _) => {
+                let read = self.stage(cell, specimen)?.run(id).await?;
+                self.judged(cell, read).await?
+            }
             (Prepared::Ready(_), None) => return Err(RunError::Internal("a request has no body".to_owned())),
         };
         self.desk.keep(trial).await
+    }
+
+    /// The row of a trial from what was read of it: a summary is measured and judged.
+    async fn judged(&self, cell: &BuiltCell, read: Read) -> Result<Trial, RunError> {
+        match read {
+            Read::Summary(summary, trial) => {
+                let trial = score::measured(*trial, &cell.subject, &summary);
+                self.desk.judge(trial, &cell.subject.plant, &summary).await
+            }
+            Read::Ended(trial) => Ok(*trial),
+        }
+    }
+
+    /// Where a trial of an exec arm takes place.
+    fn stage<'a>(&'a self, cell: &'a BuiltCell, specimen: &'a Specimen) -> Result<Stage<'a>, RunError> {
+        let arm = self.inputs.arms.iter().find_map(|arm| match arm {
+            ArmKind::Exec { arm, .. } if arm.name == cell.arm => Some(&**arm),
+            ArmKind::Exec { .. } | ArmKind::Built(_) => None,
+        });
+        let (Some(arm), Some(programs)) = (arm, &self.programs) else {
+            return Err(RunError::Internal("an exec arm is not ready to be run".to_owned()));
+        };
+        let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
+        Ok(Stage { desk: &self.desk, programs, arm, model, specimen })
     }
 }
 

@@ -76,13 +76,17 @@ pub(crate) fn outcome(completion: &Completion) -> Outcome {
 
 /// The row of a trial whose summarizer call got no reply.
 pub fn failed(id: TrialId, cell: &BuiltCell, body: [u8; 32], failure: &CallFailure) -> Trial {
-    let outcome = match failure.kind {
+    Trial { outcome: outcome_of(failure), detail: failure.to_string(), ..blank(id, cell, Some(body)) }
+}
+
+/// The outcome of a call that got no reply.
+pub(crate) fn outcome_of(failure: &CallFailure) -> Outcome {
+    match failure.kind {
         FailureKind::ContextOverflow => Outcome::ContextOverflow,
         FailureKind::Blocked => Outcome::Refused,
         FailureKind::Invalid => Outcome::InvalidRequest,
         _ => Outcome::ProviderError,
-    };
-    Trial { outcome, detail: failure.to_string(), ..blank(id, cell, Some(body)) }
+    }
 }
 
 /// The row of a trial whose summarizer call did not fit into the budget.
@@ -138,9 +142,14 @@ pub fn unjudged(trial: Trial, why: &impl Display) -> Trial {
 }
 
 fn blank(id: TrialId, cell: &BuiltCell, body: Option<[u8; 32]>) -> Trial {
+    row(id, Cell { body, input_chars: cell.input_chars, exposure: cell.exposure })
+}
+
+/// The row of a trial of which nothing but its request is known.
+pub(crate) fn row(id: TrialId, cell: Cell) -> Trial {
     Trial {
         id,
-        cell: Cell { body, input_chars: cell.input_chars, exposure: cell.exposure },
+        cell,
         outcome: Outcome::NotRun,
         detail: String::new(),
         gate: None,

@@ -1,6 +1,7 @@
 //! The only SQL of a run: one SQLite file with the manifest, every call and every trial.
 //!
 //! * [`manifest`]: what was planned and frozen; [`rows`]: calls and trials as rows;
+//! * `observed`: what the programs of exec arms did;
 //! * [`writer`]: appending in group commits; [`reader`]: reading a run back for reports and resume.
 //!
 //! It may use `session` and nothing else of laundromat. Another kind of record is one struct in
@@ -8,6 +9,7 @@
 
 pub mod error;
 pub mod manifest;
+mod observed;
 pub mod reader;
 pub mod rows;
 pub mod writer;
@@ -15,5 +17,5 @@ pub mod writer;
 pub use error::StoreError;
 pub use manifest::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
 pub use reader::Run;
-pub use rows::{Call, CallKey, Cell, Spent, Trial, TrialId};
+pub use rows::{Call, CallKey, Captured, Cell, Observed, Spent, Trial, TrialId};
 pub use writer::{Store, Write};

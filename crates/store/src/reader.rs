@@ -9,7 +9,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use crate::error::StoreError;
 use crate::manifest::Manifest;
-use crate::rows::{Call, CallKey, Cell, Spent, Trial, TrialId};
+use crate::observed;
+use crate::rows::{Call, CallKey, Captured, Cell, Spent, Trial, TrialId};
 use crate::writer::{FILE_NAME, SCHEMA_VERSION};
 
 /// A stored run, opened for reading only.
@@ -122,6 +123,37 @@ impl Run {
         zstd::decode_all(call.reply_zstd.as_slice()).map_err(|_| damaged("a reply cannot be decompressed"))
     }
 
+    /// The summary that was judged in a trial of an exec arm; `None` where there is none, or the arm is built.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn observed_summary(&self, trial: &TrialId) -> Result<Option<String>, StoreError> {
+        observed::summary(&self.connection, trial).map_err(|source| self.failed(source))
+    }
+
+    /// The context that the program of an exec arm gave back in a trial, as JSON text.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn observed_context(&self, trial: &TrialId) -> Result<Option<Vec<u8>>, StoreError> {
+        let zstd = observed::context(&self.connection, trial).map_err(|source| self.failed(source))?;
+        let damaged =
+            |_| StoreError::Damaged { path: self.path.clone(), what: "a context cannot be decompressed".to_owned() };
+        zstd.map(|zstd| zstd::decode_all(zstd.as_slice()).map_err(damaged)).transpose()
+    }
+
+    /// Every request that programs of exec arms sent, by trial and number.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn captured(&self) -> Result<Vec<(TrialId, Captured)>, StoreError> {
+        observed::captured(&self.connection).map_err(|source| self.failed(source))
+    }
+
+    fn failed(&self, source: rusqlite::Error) -> StoreError {
+        StoreError::Sql { path: self.path.clone(), source }
+    }
+
     /// A request body by its digest.
     ///
     /// # Errors
@@ -214,7 +246,7 @@ pub(crate) fn call(row: &Row<'_>) -> rusqlite::Result<Call> {
     })
 }
 
-fn trial_id(row: &Row<'_>) -> rusqlite::Result<TrialId> {
+pub(crate) fn trial_id(row: &Row<'_>) -> rusqlite::Result<TrialId> {
     Ok(TrialId {
         session: row.get("session")?,
         attack: row.get("attack")?,
@@ -247,7 +279,7 @@ fn trial(row: &Row<'_>) -> rusqlite::Result<Trial> {
     })
 }
 
-fn named<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
+pub(crate) fn named<T>(row: &Row<'_>, column: &str) -> rusqlite::Result<T>
 where
     T: FromStr,
     T::Err: std::error::Error + Send + Sync + 'static,

@@ -109,3 +109,45 @@ pub struct Spent {
     /// Output tokens.
     pub tokens_out: Option<u64>,
 }
+
+/// What the program of an exec arm did in a trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    /// Which trial.
+    pub trial: TrialId,
+    /// What was judged as the summary; `None` where there is none.
+    pub summary: Option<String>,
+    /// The context that the program gave back, as JSON text compressed with zstd; `None` where it gave none.
+    pub context_zstd: Option<Vec<u8>>,
+    /// The notes it gave back, as JSON text; empty for none.
+    pub notes: String,
+    /// What it asked, in the order of arrival.
+    pub captured: Vec<Captured>,
+}
+
+/// One request that the program of an exec arm sent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Captured {
+    /// Its number in the trial, from 1, as they arrived.
+    pub number: u32,
+    /// The call that answered it; `None` where none did.
+    pub key: Option<CallKey>,
+    /// The wire shape it came in.
+    pub shape: String,
+    /// The model it named.
+    pub model: String,
+    /// Its body as it came, compressed with zstd.
+    pub request_zstd: Vec<u8>,
+    /// Characters of its conversation.
+    pub chars: u64,
+    /// How much of the plant is in it.
+    pub exposure: Exposure,
+    /// The role of the message that the plant stands in; empty where it stands in none.
+    pub role: String,
+    /// Which message that is, such as `message 2 of 3`; empty where it stands in none.
+    pub place: String,
+    /// What the call came to.
+    pub outcome: Outcome,
+    /// What it sent beside the conversation and its summarizer did not get, by name.
+    pub left_out: String,
+}

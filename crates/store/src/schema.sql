@@ -60,3 +60,35 @@ create table trials (
   call          blob,
   primary key (session, attack, arm, summarizer, rep)
 ) without rowid;
+
+create table observed (
+  session    text not null,
+  attack     text not null,
+  arm        text not null,
+  summarizer text not null,
+  rep        integer not null,
+  summary    text,
+  context    blob,
+  notes      text not null,
+  primary key (session, attack, arm, summarizer, rep)
+) without rowid;
+
+create table captured (
+  session    text not null,
+  attack     text not null,
+  arm        text not null,
+  summarizer text not null,
+  rep        integer not null,
+  number     integer not null,
+  key        blob,
+  shape      text not null,
+  model      text not null,
+  request    blob not null,
+  chars      integer not null,
+  exposure   text not null,
+  role       text not null,
+  place      text not null,
+  outcome    text not null,
+  left_out   text not null,
+  primary key (session, attack, arm, summarizer, rep, number)
+) without rowid;

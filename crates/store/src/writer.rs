@@ -9,11 +9,12 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::error::StoreError;
 use crate::manifest::Manifest;
+use crate::observed;
 use crate::reader;
-use crate::rows::{Call, CallKey, Spent, Trial};
+use crate::rows::{Call, CallKey, Observed, Spent, Trial};
 
 /// The version of `schema.sql`, kept in SQLite's `user_version`.
-pub(crate) const SCHEMA_VERSION: i64 = 1;
+pub(crate) const SCHEMA_VERSION: i64 = 2;
 /// Name of the store in a run's folder.
 pub const FILE_NAME: &str = "run.sqlite";
 /// Name of the file whose lock says that the store is being written.
@@ -35,6 +36,8 @@ pub enum Write {
     Call(Box<Call>),
     /// A trial.
     Trial(Box<Trial>),
+    /// What the program of an exec arm did in a trial.
+    Observed(Box<Observed>),
     /// What was planted in a session by an attack.
     Specimen {
         /// The session's id.
@@ -193,6 +196,7 @@ impl Store {
                     .and_then(|mut statement| statement.execute(params![key])),
                 Write::Call(call) => insert_call(&transaction, call),
                 Write::Trial(trial) => insert_trial(&transaction, trial),
+                Write::Observed(seen) => observed::insert(&transaction, seen),
                 Write::Specimen { session, attack, plant } => {
                     let plant = serde_json::to_string(plant)
                         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)));

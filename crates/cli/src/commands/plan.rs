@@ -22,12 +22,17 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     row("experiment", experiment.name.clone());
     row("sessions", estimate.sessions.to_string());
     row("attacks and controls", listed(inputs.attacks.iter().map(|attack| attack.name.as_str())));
-    row("arms", listed(inputs.arms.iter().map(|arm| arm.arm().name.as_str())));
+    row("arms", listed(inputs.arms.iter().map(|arm| arm.name())));
     row("summarizers", listed(experiment.summarizers.iter().map(|summarizer| summarizer.model.name())));
     row("judge", experiment.judge.name().to_owned());
     row("cells", estimate.cells.to_string());
     row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
     row("summarizer calls", estimate.summarizer_calls.to_string());
+    if estimate.exec_trials > 0 {
+        let told =
+            format!("{}, whose programs make their calls themselves: they are not counted here", estimate.exec_trials);
+        row("exec trials", told);
+    }
     match estimate.judge_calls {
         0 => row("judge calls", "none, the judge is offline".to_owned()),
         calls => row("judge calls", format!("at most {calls} (one for each summary that passes the gate)")),

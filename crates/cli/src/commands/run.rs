@@ -88,6 +88,8 @@ async fn stop_on_interrupt(stop: Arc<AtomicBool>) {
     let mut asked = false;
     while tokio::signal::ctrl_c().await.is_ok() {
         if asked {
+            // No program may outlive what started it.
+            laundromat_runner::exec::process::end_all();
             std::process::exit(ExitCode::Interrupted as i32);
         }
         asked = true;

@@ -7,7 +7,8 @@ use laundromat_compactor::shield::{self, Shield};
 use laundromat_compactor::{Arm, arm, presets};
 use laundromat_import::Input;
 use laundromat_injector::{Attack, attack};
-use laundromat_runner::{Inputs, RunError, experiment};
+use laundromat_runner::exec::ExecArm;
+use laundromat_runner::{Inputs, RunError, exec, experiment};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, fields};
 
@@ -69,6 +70,10 @@ fn data_file(path: &Path) -> Result<String, CliError> {
                 inputs.arms.len(),
                 inputs.attacks.len()
             ))
+        }
+        arm::SCHEMA if exec::arm::is_exec(&text) => {
+            let arm = ExecArm::parse(&text, path.parent().unwrap_or(Path::new("."))).map_err(faults)?;
+            Ok(format!("exec arm {}", arm.name))
         }
         arm::SCHEMA => {
             let arm = Arm::parse(&text).map_err(faults)?;
