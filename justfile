@@ -25,3 +25,8 @@ mutants:
 # Licences, doubled crates and sources of the dependency tree (advisories need a network).
 deny:
     cargo deny check bans licenses sources
+
+# The real libraries behind the adapters, pinned, and each of them against a stub (adapters/README.md).
+adapters:
+    python3 adapters/install.py
+    python3 adapters/check.py
