@@ -14,7 +14,7 @@ use crate::failure::{CallFailure, FailureKind};
 use crate::key::CallKey;
 use crate::log::Logged;
 use crate::model::{Endpoint, Model, READER};
-use crate::reply::{self, Completion, Usage};
+use crate::reply::{self, Completion, Served, Usage};
 use crate::retry::Retry;
 
 /// Longest reply that is read.
@@ -129,7 +129,8 @@ impl Client {
                     latency_us: micros(started),
                     attempts: 1,
                     usage: Usage::default(),
-                    served_model: READER.to_owned(),
+                    served: Served { model: READER.to_owned(), ..Served::default() },
+                    reason: None,
                 })
             }
             Model::Chat(endpoint) => self.send(endpoint, body, key).await,
@@ -149,14 +150,15 @@ impl Client {
                         latency_us: micros(started),
                         attempts: attempt,
                         usage: completion.usage,
-                        served_model: completion.served_model,
+                        served: completion.served,
+                        reason: completion.reason,
                     });
                 }
                 Err(failed) => failed,
             };
             failure.attempts = attempt;
             failure.said = self.scrub(&failure.said);
-            let delay = if failure.kind.is_transport() { self.retry.delay(attempt, told, key) } else { None };
+            let delay = if failure.retryable { self.retry.delay(attempt, told, key) } else { None };
             match delay {
                 Some(delay) if Instant::now() + delay < deadline => tokio::time::sleep(delay).await,
                 _ => return Err(failure),
@@ -204,7 +206,7 @@ async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, CallFailure> {
     while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
         if bytes.len() + chunk.len() > LONGEST_REPLY {
             let said = format!("the reply is longer than {LONGEST_REPLY} bytes");
-            return Err(CallFailure { kind: FailureKind::Protocol, status: None, said, attempts: 0 });
+            return Err(CallFailure::new(FailureKind::Protocol, said));
         }
         bytes.extend_from_slice(&chunk);
     }
@@ -220,7 +222,7 @@ fn lost(error: &reqwest::Error) -> CallFailure {
         said = inner.to_string();
         cause = inner.source();
     }
-    CallFailure { kind, status: None, said, attempts: 0 }
+    CallFailure::new(kind, said)
 }
 
 fn is_local(url: &str) -> bool {

@@ -1,8 +1,6 @@
 //! When to try again: bounded attempts, full jitter, and the server's own word where it gives one.
 
-use std::time::{Duration, SystemTime};
-
-use reqwest::header::HeaderMap;
+use std::time::Duration;
 
 use crate::key::CallKey;
 
@@ -49,51 +47,11 @@ impl Retry {
     }
 }
 
-/// The delay a server asks for: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date.
-pub(crate) fn told(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let number = |text: &str| text.parse::<f64>().ok().filter(|n| n.is_finite() && (0.0..1e9).contains(n));
-    if let Some(millis) = text("retry-after-ms").and_then(number) {
-        return Some(Duration::from_secs_f64(millis / 1000.0));
-    }
-    let after = text("retry-after")?;
-    if let Some(seconds) = number(after) {
-        return Some(Duration::from_secs_f64(seconds));
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    // The server's own clock says how far away its date is.
-    let now = text("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
-    Some(until.duration_since(now).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
+    use std::time::Duration;
 
-    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-    use super::{Retry, told};
-
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
-    }
-
-    #[test]
-    fn the_server_s_word_is_read_in_every_form() {
-        let now = SystemTime::UNIX_EPOCH;
-        let (asked, later) = ("Mon, 30 Nov 2026 10:00:00 GMT", "Mon, 30 Nov 2026 10:00:07 GMT");
-        let cases = [
-            (vec![("retry-after-ms", "50"), ("retry-after", "9")], Some(Duration::from_millis(50))),
-            (vec![("retry-after", "1.5")], Some(Duration::from_millis(1500))),
-            (vec![("retry-after", later), ("date", asked)], Some(Duration::from_secs(7))),
-            (vec![("retry-after", asked), ("date", later)], Some(Duration::ZERO)),
-            (vec![("retry-after", "soon")], None),
-            (vec![], None),
-        ];
-        for (pairs, expected) in cases {
-            assert_eq!(told(&headers(&pairs), now), expected, "{pairs:?}");
-        }
-    }
+    use super::Retry;
 
     #[test]
     fn attempts_are_bounded_and_delays_capped() {
