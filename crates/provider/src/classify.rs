@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::delay;
 use crate::envelope::{self, quote};
 use crate::failure::FailureKind;
-use crate::members::{Members, Object, Shape, plain};
+use crate::members::{Members, Object, Shape, object, plain};
 use crate::parsed::{Parsed, Problem};
 use crate::route::Route;
 
@@ -125,7 +125,7 @@ impl ErrorReply<'_> {
         if status == 403 && facts.is_moderation {
             return Ok(Parsed::blocked("moderation", problem(FailureKind::Blocked)));
         }
-        let kind = match facts.kind_by_words(self.route, status, message) {
+        let kind = match facts.kind_by_words(self.route, status, message)? {
             Some(kind) => kind,
             None => {
                 let kind = if status == 200 { FailureKind::Server } else { by_status(status) };
@@ -139,7 +139,9 @@ impl ErrorReply<'_> {
         };
         let mut problem = problem(kind);
         // A used-up quota may say when it is filled again.
-        problem.delay = delay.filter(|_| kind == FailureKind::Quota && facts.is_used_up(self.route, message));
+        if kind == FailureKind::Quota && facts.is_used_up(self.route, message)? {
+            problem.delay = delay;
+        }
         Ok(Parsed::failed(problem))
     }
 
@@ -159,41 +161,29 @@ impl ErrorReply<'_> {
     }
 }
 
-/// What an error record says beside its message.
+/// What an error record says beside its message. Details are looked at in order and only as far as needed:
+/// a strange one behind the telling one harms nothing.
 struct Facts<'a> {
     code: String,
     kind: String,
     inner_code: &'a str,
     is_moderation: bool,
-    has_retry_info: bool,
-    is_daily: bool,
-    is_bad_key: bool,
+    details: &'a [Value],
 }
 
 impl<'a> Facts<'a> {
     fn of(record: &'a Object) -> Result<Self, Shape> {
         let word = |name: &str| record.said(name).map(plain);
-        let details = match record.get("details") {
-            Some(Value::Array(_)) => record.objects("details")?,
-            _ => Vec::new(),
-        };
         // Anthropic puts the finer code into an object of details.
-        let finer = record.get("details").and_then(Value::as_object).and_then(|details| details.said("error_code"));
-        let mut is_daily = false;
-        for detail in &details {
-            for violation in detail.objects("violations")? {
-                is_daily |= violation.get("quotaId").is_some_and(|id| plain(id).contains("PerDay"));
-            }
-        }
+        let details = record.get("details");
+        let finer = details.and_then(Value::as_object).and_then(|details| details.said("error_code"));
         let metadata = record.get("metadata").and_then(Value::as_object);
         Ok(Self {
             code: finer.map(plain).or_else(|| word("code")).unwrap_or_default(),
             kind: word("type").or_else(|| word("status")).unwrap_or_default(),
             inner_code: record.object("innererror")?.and_then(|inner| inner.label("code")).unwrap_or_default(),
             is_moderation: metadata.is_some_and(|m| m.contains_key("reasons") || m.contains_key("flagged_input")),
-            has_retry_info: details.iter().any(|d| d.label("@type").is_some_and(|name| name.contains("RetryInfo"))),
-            is_daily,
-            is_bad_key: details.iter().any(|detail| detail.label("reason") == Some("API_KEY_INVALID")),
+            details: details.and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default(),
         })
     }
 
@@ -210,32 +200,48 @@ impl<'a> Facts<'a> {
     }
 
     /// The kind where the record itself tells it.
-    fn kind_by_words(&self, route: Route, status: u16, message: &str) -> Option<FailureKind> {
+    fn kind_by_words(&self, route: Route, status: u16, message: &str) -> Result<Option<FailureKind>, Shape> {
         let is_overflow = self.code == "context_length_exceeded"
             || self.kind == "exceed_context_size_error"
             || (status != 429 && OVERFLOW.is_match(message));
-        if is_overflow {
-            return Some(FailureKind::ContextOverflow);
-        }
-        if status == 413 {
-            return Some(FailureKind::TooLarge);
-        }
-        if self.is_daily || self.is_used_up(route, message) {
-            return Some(FailureKind::Quota);
-        }
-        if self.is_bad_key {
-            return Some(FailureKind::Auth);
-        }
-        (matches!(status, 400 | 500) && TEMPLATE.is_match(message)).then_some(FailureKind::Invalid)
+        Ok(if is_overflow {
+            Some(FailureKind::ContextOverflow)
+        } else if status == 413 {
+            Some(FailureKind::TooLarge)
+        } else if self.is_used_up(route, message)? || self.has_detail(is_daily)? {
+            Some(FailureKind::Quota)
+        } else if self.has_detail(|detail| Ok(detail.label("reason") == Some("API_KEY_INVALID")))? {
+            Some(FailureKind::Auth)
+        } else {
+            (matches!(status, 400 | 500) && TEMPLATE.is_match(message)).then_some(FailureKind::Invalid)
+        })
     }
 
     /// Whether a code or a sentence says that a quota is used up. Gemini words every rate limit so; with
     /// a delay beside it, it is a rate limit.
-    fn is_used_up(&self, route: Route, message: &str) -> bool {
-        let refills = route == Route::Gemini && self.has_retry_info;
+    fn is_used_up(&self, route: Route, message: &str) -> Result<bool, Shape> {
         let named = [&self.code, &self.kind].iter().any(|word| QUOTA_CODES.contains(&word.as_str()));
-        !refills && (named || QUOTA.is_match(message))
+        if !named && !QUOTA.is_match(message) {
+            return Ok(false);
+        }
+        let is_retry = |detail: &Object| Ok(detail.label("@type").is_some_and(|name| name.contains("RetryInfo")));
+        Ok(route != Route::Gemini || !self.has_detail(is_retry)?)
     }
+
+    fn has_detail(&self, is_it: impl Fn(&Object) -> Result<bool, Shape>) -> Result<bool, Shape> {
+        for detail in self.details {
+            if is_it(object("details", detail)?)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// Whether a detail of Google's is about a quota that is filled again tomorrow.
+fn is_daily(detail: &Object) -> Result<bool, Shape> {
+    let is_per_day = |violation: &&Object| violation.get("quotaId").is_some_and(|id| plain(id).contains("PerDay"));
+    Ok(detail.objects("violations")?.iter().any(is_per_day))
 }
 
 /// The status that a type of error stands for, where the error comes without one.
@@ -269,5 +275,132 @@ fn by_status(status: u16) -> FailureKind {
         498 | 503 | 529 => FailureKind::Overloaded,
         424 | 425 | 500.. => FailureKind::Server,
         _ => FailureKind::Invalid,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+    use serde_json::{Value, json};
+
+    use super::ErrorReply;
+    use crate::failure::FailureKind;
+    use crate::parsed::{Parsed, Problem};
+    use crate::route::Route;
+
+    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    fn reply(route: Route, status: u16, headers: &HeaderMap) -> ErrorReply<'_> {
+        ErrorReply { route, status, headers, clock: None }
+    }
+
+    fn problem(parsed: Parsed) -> Problem {
+        parsed.ending.expect_err("an error reply")
+    }
+
+    fn kind(status: u16, body: &Value) -> FailureKind {
+        problem(reply(Route::ChatCompletions, status, &HeaderMap::new()).read_json(body)).kind
+    }
+
+    #[test]
+    fn a_status_alone_has_its_class() {
+        let cases = [
+            (302, FailureKind::Misdirected),
+            (400, FailureKind::Invalid),
+            (401, FailureKind::Auth),
+            (402, FailureKind::Billing),
+            (403, FailureKind::Permission),
+            (404, FailureKind::NotFound),
+            (405, FailureKind::Misdirected),
+            (408, FailureKind::Timeout),
+            (409, FailureKind::Conflict),
+            (413, FailureKind::TooLarge),
+            (418, FailureKind::Invalid),
+            (422, FailureKind::Invalid),
+            (424, FailureKind::Server),
+            (429, FailureKind::RateLimit),
+            (498, FailureKind::Overloaded),
+            (500, FailureKind::Server),
+            (501, FailureKind::Server),
+            (502, FailureKind::Server),
+            (503, FailureKind::Overloaded),
+            (504, FailureKind::Timeout),
+            (524, FailureKind::Timeout),
+            (529, FailureKind::Overloaded),
+        ];
+        for (status, kind) in cases {
+            let found = problem(reply(Route::Anthropic, status, &HeaderMap::new()).read_text("<html>"));
+            assert_eq!((found.kind, found.retryable), (kind, kind.is_transport()), "{status}");
+        }
+    }
+
+    #[test]
+    fn bodies_beat_statuses() {
+        let cases = [
+            (429, json!({"error": {"code": "insufficient_quota"}}), FailureKind::Quota),
+            (429, json!({"error": {"message": "Rate limit reached"}}), FailureKind::RateLimit),
+            (429, json!({"error": {"message": "maximum context length"}}), FailureKind::RateLimit),
+            (
+                400,
+                json!({"error": {"message": "This model's maximum context length is 8"}}),
+                FailureKind::ContextOverflow,
+            ),
+            (
+                500,
+                json!({"error": "Trying to keep the first 9 tokens when context overflows"}),
+                FailureKind::ContextOverflow,
+            ),
+            (400, json!({"detail": "API usage limits"}), FailureKind::Quota),
+            (400, json!({"error": {"code": "content_filter"}}), FailureKind::Blocked),
+            (403, json!({"error": {"metadata": {"reasons": ["x"]}}}), FailureKind::Blocked),
+            (403, json!({"error": {"message": "no"}}), FailureKind::Permission),
+            (500, json!({"error": {"message": "Jinja Exception: roles must alternate"}}), FailureKind::Invalid),
+            (400, json!({"error": {"message": "Unrecognized request argument"}}), FailureKind::Invalid),
+            (200, json!({"error": {"code": 429}}), FailureKind::RateLimit),
+            (200, json!({"error": {"code": "503"}}), FailureKind::Overloaded),
+            (200, json!({"error": {"type": "overloaded_error"}}), FailureKind::Overloaded),
+            (200, json!({"error": {"code": "new"}}), FailureKind::Server),
+            (503, json!({"error": {"innererror": "text"}}), FailureKind::Overloaded),
+            (200, json!({"error": {"innererror": "text"}}), FailureKind::Protocol),
+        ];
+        for (status, body, expected) in cases {
+            assert_eq!(kind(status, &body), expected, "{status} {body}");
+        }
+    }
+
+    #[test]
+    fn gemini_words_its_rate_limits_as_quotas() {
+        let words = "You exceeded your current quota, please check your plan and billing details.";
+        let refills = json!({"error": {"message": words, "details": [
+            {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "PerMinute"}]},
+            {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "20s"},
+        ]}});
+        let none = HeaderMap::new();
+        let limited = problem(reply(Route::Gemini, 429, &none).read_json(&refills));
+        assert_eq!((limited.kind, limited.delay.map(|delay| delay.as_secs())), (FailureKind::RateLimit, Some(20)));
+        assert_eq!(problem(reply(Route::ChatCompletions, 429, &none).read_json(&refills)).kind, FailureKind::Quota);
+        let daily = json!({"error": {"details": [{"violations": [{"quotaId": "RequestsPerDayPerProject"}]}]}});
+        let used_up = problem(reply(Route::Gemini, 429, &headers(&[("retry-after", "9")])).read_json(&daily));
+        assert_eq!((used_up.kind, used_up.delay), (FailureKind::Quota, None));
+    }
+
+    #[test]
+    fn the_server_has_the_last_word_on_trying_again() {
+        let (yes, no) = (headers(&[("x-should-retry", "true")]), headers(&[("x-should-retry", "false")]));
+        let limit = problem(reply(Route::Responses, 429, &no).read_text(""));
+        assert_eq!((limit.kind, limit.retryable), (FailureKind::RateLimit, false));
+        assert!(problem(reply(Route::Responses, 400, &yes).read_text("")).retryable);
+        // What the body says is not a matter of trying again.
+        let overflow = json!({"error": {"code": "context_length_exceeded"}});
+        assert!(!problem(reply(Route::Responses, 400, &yes).read_json(&overflow)).retryable);
+    }
+
+    #[test]
+    fn something_is_always_quoted() {
+        let throttled = headers(&[("x-amzn-errortype", "ThrottlingException")]);
+        assert_eq!(problem(reply(Route::BedrockConverse, 429, &throttled).read_text("")).said, "ThrottlingException");
+        assert_eq!(problem(reply(Route::Gemini, 500, &HeaderMap::new()).read_text("<b>\n no</b>")).said, "<b> no</b>");
     }
 }

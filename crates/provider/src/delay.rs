@@ -8,7 +8,7 @@ use regex::Regex;
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use crate::members::{Members, Object, Shape};
+use crate::members::{Members, Object, Shape, object};
 
 /// No server means a longer delay than this; what says so is damaged.
 const LONGEST_SECONDS: f64 = 1e9;
@@ -54,10 +54,8 @@ fn in_headers(headers: &HeaderMap, clock: Option<SystemTime>) -> Option<Duration
 }
 
 fn in_details(record: &Object) -> Result<Option<Duration>, Shape> {
-    if !record.get("details").is_some_and(Value::is_array) {
-        return Ok(None);
-    }
-    for detail in record.objects("details")? {
+    for detail in record.get("details").and_then(Value::as_array).into_iter().flatten() {
+        let detail = object("details", detail)?;
         let is_retry = detail.label("@type").is_some_and(|name| name.ends_with("google.rpc.RetryInfo"));
         let delay = if is_retry { detail.text("retryDelay")?.strip_suffix('s') } else { None };
         if let Some(seconds) = delay.and_then(|seconds| seconds.parse::<f64>().ok()) {

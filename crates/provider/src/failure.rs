@@ -148,3 +148,31 @@ impl fmt::Display for CallFailure {
 }
 
 impl std::error::Error for CallFailure {}
+
+#[cfg(test)]
+mod tests {
+    use super::{CallFailure, FailureKind};
+
+    #[test]
+    fn what_stops_a_run_is_never_tried_again() {
+        for kind in [FailureKind::Auth, FailureKind::Billing, FailureKind::Misdirected, FailureKind::Quota] {
+            assert!(kind.is_fatal() && !kind.is_transport(), "{kind:?}");
+        }
+        // These are about one request: the others may pass.
+        for kind in [FailureKind::ContextOverflow, FailureKind::TooLarge, FailureKind::Blocked, FailureKind::Invalid] {
+            assert!(!kind.is_fatal() && !kind.is_transport(), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_failure_says_what_it_is_and_what_to_do() {
+        let failure = CallFailure { status: Some(402), ..CallFailure::new(FailureKind::Billing, "no funds") };
+        assert_eq!(
+            failure.to_string(),
+            "the account has no credit left (HTTP 402): no funds; add credit, then run again to go on"
+        );
+        let silent = CallFailure::new(FailureKind::Connection, "");
+        assert!(silent.to_string().starts_with("no connection; check base-url"), "{silent}");
+        assert!(silent.retryable);
+    }
+}

@@ -57,6 +57,8 @@ pub(crate) trait Members {
     fn said(&self, name: &str) -> Option<&Value>;
     /// An object.
     fn object(&self, name: &'static str) -> Result<Option<&Object>, Shape>;
+    /// An object that has to be there.
+    fn needed(&self, name: &'static str) -> Result<&Object, Shape>;
     /// A list; empty where there is none.
     fn list(&self, name: &'static str) -> Result<&[Value], Shape>;
     /// A list of objects.
@@ -78,6 +80,10 @@ impl Members for Object {
 
     fn object(&self, name: &'static str) -> Result<Option<&Object>, Shape> {
         self.said(name).map(|value| object(name, value)).transpose()
+    }
+
+    fn needed(&self, name: &'static str) -> Result<&Object, Shape> {
+        object(name, self.get(name).unwrap_or(&Value::Null))
     }
 
     fn list(&self, name: &'static str) -> Result<&[Value], Shape> {

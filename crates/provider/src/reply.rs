@@ -180,3 +180,120 @@ fn completion(route: Route, body: &Object) -> Parsed {
     };
     parsed.unwrap_or_else(|shape| Parsed::failed(Problem::protocol(shape)))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::SystemTime;
+
+    use reqwest::header::{HeaderMap, HeaderValue};
+    use serde_json::{Value, json};
+
+    use super::{Completion, Finish, Served, Usage, read, stored};
+    use crate::failure::FailureKind;
+    use crate::route::Route;
+
+    fn completion(route: Route, body: &Value) -> Completion {
+        stored(route, body.to_string().as_bytes()).expect("a completion")
+    }
+
+    fn chat(message: &Value, reason: &Value) -> Completion {
+        completion(Route::ChatCompletions, &json!({"choices": [{"message": message, "finish_reason": reason}]}))
+    }
+
+    #[test]
+    fn the_worse_reading_wins() {
+        let text = json!({"content": "x"});
+        assert_eq!(chat(&text, &json!("stop")).finish, Finish::Complete);
+        assert_eq!(chat(&text, &json!("something new")).finish, Finish::Unknown);
+        assert_eq!(chat(&text, &Value::Null).finish, Finish::Unknown);
+        let calling = json!({"content": "x", "tool_calls": [{}]});
+        assert_eq!(chat(&calling, &json!("stop")).finish, Finish::ToolCall);
+        assert_eq!(chat(&calling, &json!("length")).finish, Finish::Truncated);
+        let refusing = json!({"content": "x", "refusal": "no", "tool_calls": [{}]});
+        assert_eq!(chat(&refusing, &json!("length")).finish, Finish::Blocked);
+        assert_eq!(chat(&refusing, &json!("length")).refusal.as_deref(), Some("no"));
+    }
+
+    #[test]
+    fn reasoning_is_seen_and_is_no_text() {
+        let replies = [
+            (Route::ChatCompletions, json!({"choices": [{"message": {"reasoning": "hm"}, "finish_reason": "stop"}]})),
+            (
+                Route::ChatCompletions,
+                json!({"choices": [{"message": {"content": [{"type": "thinking", "thinking": []}]}, "finish_reason": "stop"}]}),
+            ),
+            (Route::Responses, json!({"status": "completed", "output": [{"type": "reasoning"}]})),
+            (Route::Anthropic, json!({"stop_reason": "end_turn", "content": [{"type": "redacted_thinking"}]})),
+            (
+                Route::Gemini,
+                json!({"candidates": [{"finishReason": "STOP", "content": {"parts": [{"text": "hm", "thought": true}]}}]}),
+            ),
+            (
+                Route::BedrockConverse,
+                json!({"stopReason": "end_turn", "output": {"message": {"content": [{"reasoningContent": {}}]}}}),
+            ),
+        ];
+        for (route, body) in replies {
+            let completion = completion(route, &body);
+            assert!(completion.has_reasoning && completion.is_empty(), "{route} {body}");
+            assert_eq!(completion.finish, Finish::Complete, "{route} {body}");
+        }
+        assert!(!chat(&json!({"content": "x"}), &json!("stop")).has_reasoning);
+    }
+
+    #[test]
+    fn who_answered_is_told() {
+        let body = json!({
+            "model": "m-2026", "provider": "P", "system_fingerprint": "fp", "choices": [{"message": {}}],
+        });
+        let mut headers = HeaderMap::new();
+        headers.insert("x-request-id", HeaderValue::from_static("req-1"));
+        let fresh = read(Route::ChatCompletions, 200, &headers, body.to_string().as_bytes(), SystemTime::UNIX_EPOCH);
+        let served = Served {
+            model: "m-2026".to_owned(),
+            provider: Some("P".to_owned()),
+            fingerprint: Some("fp".to_owned()),
+            request_id: Some("req-1".to_owned()),
+        };
+        assert_eq!(fresh.expect("a completion").served, served);
+        assert_eq!(completion(Route::Gemini, &json!({"modelVersion": "g", "candidates": [{}]})).served.model, "g");
+    }
+
+    #[test]
+    fn what_is_not_counted_is_not_zero() {
+        assert_eq!(chat(&json!({}), &json!("stop")).usage, Usage::default());
+        let counted = json!({"choices": [{}], "usage": {"prompt_tokens": "12", "completion_tokens": null}});
+        let usage = completion(Route::ChatCompletions, &counted).usage;
+        assert_eq!((usage.input, usage.output, usage.total()), (Some(12), None, Some(12)));
+        let cached =
+            json!({"usage": {"input_tokens": 1, "cache_read_input_tokens": 2, "cache_creation_input_tokens": 4}});
+        let usage = completion(Route::Anthropic, &cached).usage;
+        assert_eq!((usage.input, usage.cached, usage.cache_write), (Some(7), Some(2), Some(4)));
+    }
+
+    #[test]
+    fn what_ended_with_an_error_is_a_failure_that_keeps_its_tokens() {
+        let body = json!({
+            "candidates": [{"finishReason": "OTHER", "content": {"parts": [{"text": "part"}]}}],
+            "usageMetadata": {"promptTokenCount": 9, "candidatesTokenCount": 1},
+        });
+        let bytes = body.to_string();
+        let failed = read(Route::Gemini, 200, &HeaderMap::new(), bytes.as_bytes(), SystemTime::UNIX_EPOCH);
+        let (failure, _) = failed.expect_err("no completion");
+        assert_eq!((failure.kind, failure.retryable), (FailureKind::Server, false));
+        assert_eq!((failure.usage.input, failure.usage.output), (Some(9), Some(1)));
+        assert!(failure.to_string().contains("the reply ended with \"OTHER\""), "{failure}");
+        let error = stored(Route::Gemini, bytes.as_bytes()).expect_err("no completion");
+        assert!(error.to_string().contains("OTHER"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_completion_of_its_route_is_an_error() {
+        for route in Route::ALL {
+            for bytes in ["", "[]", "5", "\"text\"", "<html>", "data: {}\n\n", "{\"error\": {\"code\": 400}}"] {
+                assert!(stored(*route, bytes.as_bytes()).is_err(), "{route} {bytes}");
+            }
+        }
+        assert!(stored(Route::ChatCompletions, b"{\"choices\": []}").is_err());
+    }
+}

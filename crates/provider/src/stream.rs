@@ -18,8 +18,8 @@ pub(crate) enum StreamError {
     /// An event holds something else than it should.
     #[error("in an event of the stream, {0}")]
     Shape(#[from] Shape),
-    /// A piece of text comes without the block that it belongs to.
-    #[error("an event of the stream belongs to no content block")]
+    /// A piece comes without the block that it belongs to, or without a type.
+    #[error("an event of the stream holds a piece of no known block or type")]
     NoBlock,
     /// The route has streams of another kind.
     #[error("there are no events on route {0}")]
@@ -114,6 +114,62 @@ impl Stream {
     pub(crate) fn read(route: Route, bytes: &[u8]) -> Result<Object, StreamError> {
         let mut stream = Self::new(route);
         stream.push(bytes);
-        stream.body?.body().ok_or(StreamError::Cut)
+        stream.body()
+    }
+
+    fn body(self) -> Result<Object, StreamError> {
+        self.body?.body().ok_or(StreamError::Cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::Stream;
+    use crate::members::Object;
+    use crate::route::Route;
+
+    /// Routes and texts of the vectors.
+    fn streams() -> Vec<(Route, String)> {
+        let file: Value = serde_json::from_str(include_str!("../../../tests/wire/streams.json")).expect("vectors");
+        let text = |vector: &Value, name: &str| vector[name].as_str().expect("a string").to_owned();
+        let stream =
+            |vector: &Value| (text(vector, "route").replace('_', "-").parse().expect("a route"), text(vector, "sse"));
+        file["vectors"].as_array().expect("a list").iter().map(stream).collect()
+    }
+
+    fn in_chunks<'a>(route: Route, chunks: impl IntoIterator<Item = &'a [u8]>) -> (bool, Result<Object, String>) {
+        let mut stream = Stream::new(route);
+        chunks.into_iter().for_each(|chunk| stream.push(chunk));
+        (stream.is_over(), stream.body().map_err(|error| error.to_string()))
+    }
+
+    #[test]
+    fn a_stream_cut_in_two_anywhere_is_the_same_stream() {
+        for (route, text) in streams() {
+            let whole = in_chunks(route, [text.as_bytes()]);
+            for cut in 0..=text.len() {
+                let (head, tail) = text.as_bytes().split_at(cut);
+                assert_eq!(in_chunks(route, [head, tail]), whole, "{route} at {cut} of {text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn chunks_of_any_size_are_the_same_stream(
+            (route, text) in prop::sample::select(streams()),
+            sizes in prop::collection::vec(1_usize..40, 1..8),
+        ) {
+            let mut rest = text.as_bytes();
+            let chunks = sizes.iter().cycle().map_while(|size| {
+                let chunk;
+                (chunk, rest) = rest.split_at((*size).min(rest.len()));
+                (!chunk.is_empty()).then_some(chunk)
+            });
+            prop_assert_eq!(in_chunks(route, chunks), in_chunks(route, [text.as_bytes()]));
+        }
     }
 }

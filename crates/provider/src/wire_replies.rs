@@ -238,8 +238,18 @@ fn error(problem: &Problem) -> Value {
     json!({"kind": kind, "retryable": problem.retryable, "retry_after_ms": delay})
 }
 
+/// What is expected, with a reason that is no string as the text that it is read as.
+fn in_words(expected: &Map<String, Value>) -> Map<String, Value> {
+    let word = |(name, value): (&String, &Value)| match value {
+        Value::Bool(_) | Value::Number(_) if name == "reason_raw" => (name.clone(), json!(value.to_string())),
+        value => (name.clone(), value.clone()),
+    };
+    expected.iter().map(word).collect()
+}
+
 /// What differs, member by member.
 fn difference(expected: &Map<String, Value>, found: &Map<String, Value>) -> Option<String> {
+    let expected = &in_words(expected);
     let names = expected.keys().chain(found.keys().filter(|name| !expected.contains_key(*name)));
     let differing = names.filter(|name| expected.get(*name) != found.get(*name)).map(|name| {
         let shown = |value: Option<&Value>| value.map_or_else(|| "nothing".to_owned(), Value::to_string);

@@ -182,8 +182,14 @@ pub(crate) fn call(row: &Row<'_>) -> rusqlite::Result<Call> {
         attempts: row.get("attempts")?,
         tokens_in: row.get("tokens_in")?,
         cached_tokens: row.get("cached_tokens")?,
+        cache_write_tokens: row.get("cache_write_tokens")?,
         tokens_out: row.get("tokens_out")?,
+        reasoning_tokens: row.get("reasoning_tokens")?,
+        finish_reason: row.get("finish_reason")?,
         served_model: row.get("served_model")?,
+        served_provider: row.get("served_provider")?,
+        fingerprint: row.get("fingerprint")?,
+        request_id: row.get("request_id")?,
     })
 }
 

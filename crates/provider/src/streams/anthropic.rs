@@ -30,9 +30,9 @@ impl Assemble for Anthropic {
                 self.message = json;
                 self.is_over = true;
             }
-            Some("message_start") => self.message = json.object("message")?.cloned().unwrap_or_default(),
+            Some("message_start") => self.message = json.needed("message")?.clone(),
             Some("content_block_start") => {
-                let start = json.object("content_block")?.cloned().unwrap_or_default();
+                let start = json.needed("content_block")?.clone();
                 let index = json.count("index").ok_or(StreamError::NoBlock)?;
                 self.blocks.insert(index, Block { text: start.text("text")?.to_owned(), start });
             }
@@ -66,16 +66,18 @@ impl Block {
 impl Anthropic {
     fn take_delta(&mut self, json: &Object) -> Result<(), StreamError> {
         let block = json.count("index").and_then(|index| self.blocks.get_mut(&index)).ok_or(StreamError::NoBlock)?;
-        if let Some(delta) = json.object("delta")?.filter(|delta| delta.label("type") == Some("text_delta")) {
-            block.text.push_str(delta.text("text")?);
+        let delta = json.needed("delta")?;
+        match delta.label("type").ok_or(StreamError::NoBlock)? {
+            "text_delta" => block.text.push_str(delta.text("text")?),
+            // Thinking, signatures and arguments: that they are there is known from their block.
+            _ => {}
         }
         Ok(())
     }
 
     fn take_ending(&mut self, json: &Object) -> Result<(), Shape> {
-        if let Some(delta) = json.object("delta")? {
-            self.message.extend(delta.iter().map(|(name, value)| (name.clone(), value.clone())));
-        }
+        let delta = json.needed("delta")?;
+        self.message.extend(delta.iter().map(|(name, value)| (name.clone(), value.clone())));
         let Some(news) = json.object("usage")? else { return Ok(()) };
         let mut usage = self.message.object("usage")?.cloned().unwrap_or_default();
         let counted = news.iter().filter(|(_, value)| !value.is_null());

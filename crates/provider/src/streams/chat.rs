@@ -31,12 +31,13 @@ impl Assemble for Chat {
             return Ok(Progress::Over);
         }
         let chunk = event.json()?;
+        // A provider behind a gateway can fail after the 200 is out.
+        if let Some(error) = chunk.said("error") {
+            return Ok(self.fail(error));
+        }
         let choices = chunk.objects("choices")?;
-        // OpenRouter and others can fail after the 200 is out.
-        let of_choice = || choices.iter().find_map(|choice| choice.said("error"));
-        if let Some(error) = chunk.said("error").or_else(of_choice) {
-            self.error = Some(error.clone());
-            return Ok(Progress::Over);
+        if let Some(error) = choices.iter().find_map(|choice| choice.said("error")) {
+            return Ok(self.fail(error));
         }
         for name in ABOUT {
             if let Some(value) = chunk.said(name).filter(|_| !self.about.contains_key(name)) {
@@ -73,6 +74,11 @@ impl Assemble for Chat {
 }
 
 impl Chat {
+    fn fail(&mut self, error: &Value) -> Progress {
+        self.error = Some(error.clone());
+        Progress::Over
+    }
+
     fn take_choice(&mut self, choice: &Object) -> Result<(), StreamError> {
         if let Some(reason) = choice.said("finish_reason") {
             self.finish_reason = Some(reason.clone());

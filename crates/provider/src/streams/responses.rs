@@ -23,11 +23,11 @@ impl Assemble for Responses {
             Some("response.output_text.delta") => self.text.push_str(json.text("delta")?),
             Some("response.output_item.done") => {
                 let next = self.items.len() as u64;
-                let item = json.object("item")?.cloned().unwrap_or_default();
+                let item = json.needed("item")?.clone();
                 self.items.insert(json.count("output_index").unwrap_or(next), Value::Object(item));
             }
             Some(kind @ ("response.completed" | "response.incomplete" | "response.failed")) => {
-                let response = json.object("response")?.cloned().unwrap_or_default();
+                let response = json.needed("response")?.clone();
                 self.body = Some(self.complete(response, kind));
                 return Ok(Progress::Over);
             }
