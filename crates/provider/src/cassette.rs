@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use crate::failure::{CallFailure, FailureKind};
 use crate::key::CallKey;
 use crate::log::Logged;
-use crate::reply::Usage;
+use crate::reply::{Served, Usage};
 
 /// What `schema` says in a cassette's first line.
 pub const SCHEMA: &str = "laundromat-cassette/1";
@@ -59,9 +59,21 @@ struct Line {
 #[serde(deny_unknown_fields)]
 struct LineReply {
     served_model: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    provider: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    fingerprint: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    request_id: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
     tokens_in: Option<u64>,
     cached_tokens: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    cache_write_tokens: Option<u64>,
     tokens_out: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reasoning_tokens: Option<u64>,
     latency_us: u64,
     attempts: u32,
     body: String,
@@ -77,8 +89,9 @@ struct LineFailure {
 
 /// The failures that end a trial, by the name that cassettes have for them. Others are tried again by the next
 /// start, and so have no place in a recording.
-const FINAL: [(FailureKind, &str); 3] = [
+const FINAL: [(FailureKind, &str); 4] = [
     (FailureKind::ContextOverflow, "context-overflow"),
+    (FailureKind::TooLarge, "too-large"),
     (FailureKind::Blocked, "blocked"),
     (FailureKind::Invalid, "invalid"),
 ];
@@ -202,16 +215,32 @@ fn parse(line: &str) -> Result<(CallKey, Recorded), String> {
     let key = *blake3::Hash::from_hex(&line.key).map_err(|error| format!("key: {error}"))?.as_bytes();
     let recorded = match (line.reply, line.failure) {
         (Some(reply), None) => Recorded::Reply(Logged {
-            usage: Usage { input: reply.tokens_in, cached: reply.cached_tokens, output: reply.tokens_out },
+            usage: Usage {
+                input: reply.tokens_in,
+                cached: reply.cached_tokens,
+                cache_write: reply.cache_write_tokens,
+                output: reply.tokens_out,
+                reasoning: reply.reasoning_tokens,
+            },
             reply: reply.body.into_bytes(),
             latency_us: reply.latency_us,
             attempts: reply.attempts,
-            served_model: reply.served_model,
+            served: Served {
+                model: reply.served_model,
+                provider: reply.provider,
+                fingerprint: reply.fingerprint,
+                request_id: reply.request_id,
+            },
+            reason: reply.reason,
         }),
         (None, Some(failure)) => {
             let kind = FINAL.iter().find(|(_, name)| *name == failure.kind).map(|(kind, _)| *kind);
             let kind = kind.ok_or_else(|| format!("unknown failure \"{}\"", failure.kind.escape_debug()))?;
-            Recorded::Failure(CallFailure { kind, status: failure.status, said: failure.said, attempts: 1 })
+            Recorded::Failure(CallFailure {
+                status: failure.status,
+                attempts: 1,
+                ..CallFailure::new(kind, failure.said)
+            })
         }
         _ => return Err("a call has either a reply or a failure".to_owned()),
     };
@@ -273,10 +302,16 @@ impl CassetteWriter {
             Recorded::Reply(logged) => {
                 let Ok(body) = String::from_utf8(logged.reply.clone()) else { return Ok(()) };
                 let reply = LineReply {
-                    served_model: logged.served_model.clone(),
+                    served_model: logged.served.model.clone(),
+                    provider: logged.served.provider.clone(),
+                    fingerprint: logged.served.fingerprint.clone(),
+                    request_id: logged.served.request_id.clone(),
+                    reason: logged.reason.clone(),
                     tokens_in: logged.usage.input,
                     cached_tokens: logged.usage.cached,
+                    cache_write_tokens: logged.usage.cache_write,
                     tokens_out: logged.usage.output,
+                    reasoning_tokens: logged.usage.reasoning,
                     latency_us: logged.latency_us,
                     attempts: logged.attempts,
                     body,
@@ -323,7 +358,7 @@ impl CassetteWriter {
 /// The failure of this kind that is shown as `text`, the way [`CallFailure`] shows itself: a store keeps a failed
 /// call only as the words in its trial's row.
 pub fn failure_shown_as(kind: FailureKind, text: &str) -> Option<CallFailure> {
-    let blank = CallFailure { kind, status: None, said: String::new(), attempts: 1 };
+    let blank = CallFailure { attempts: 1, ..CallFailure::new(kind, "") };
     let words = blank.to_string();
     let (what, remedy) = words.split_once("; ")?;
     let middle = text.strip_prefix(what)?.strip_suffix(remedy)?.strip_suffix("; ")?;
@@ -345,7 +380,7 @@ mod tests {
     use super::{Cassette, CassetteWriter, FINAL, Header, Named, Recorded, SCHEMA, failure_shown_as};
     use crate::failure::CallFailure;
     use crate::log::Logged;
-    use crate::reply::Usage;
+    use crate::reply::{Served, Usage};
 
     fn header() -> Header {
         Header {
@@ -362,10 +397,11 @@ mod tests {
             reply: b"{\n \"a\": \"\\u0041\" }".to_vec(),
             latency_us: 7,
             attempts: 2,
-            usage: Usage { input: Some(1), output: Some(2), ..Usage::default() },
-            served_model: "m".to_owned(),
+            usage: Usage { input: Some(1), output: Some(2), reasoning: Some(1), ..Usage::default() },
+            served: Served { model: "m".to_owned(), fingerprint: Some("fp".to_owned()), ..Served::default() },
+            reason: Some("stop".to_owned()),
         };
-        let failure = CallFailure { kind: FINAL[0].0, status: Some(400), said: "too long".to_owned(), attempts: 1 };
+        let failure = CallFailure { status: Some(400), attempts: 1, ..CallFailure::new(FINAL[0].0, "too long") };
         let calls = [([1; 32], Recorded::Reply(logged)), ([2; 32], Recorded::Failure(failure))];
         let temp = tempfile::tempdir().expect("a folder");
         for name in ["a.jsonl", "a.jsonl.zst"] {
@@ -407,7 +443,7 @@ mod tests {
     fn a_failure_is_known_by_its_words() {
         for (kind, _) in FINAL {
             for (status, said) in [(Some(400), "too long; really"), (None, ""), (Some(413), ""), (None, "x")] {
-                let failure = CallFailure { kind, status, said: said.to_owned(), attempts: 1 };
+                let failure = CallFailure { status, attempts: 1, ..CallFailure::new(kind, said) };
                 assert_eq!(failure_shown_as(kind, &failure.to_string()), Some(failure));
             }
             assert_eq!(failure_shown_as(kind, "something else"), None);

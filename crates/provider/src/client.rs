@@ -20,7 +20,7 @@ use crate::key::CallKey;
 use crate::limits::{Ended, Limiter, Pace, headers};
 use crate::log::Logged;
 use crate::model::{Endpoint, Model, READER};
-use crate::reply::{self, Completion, Usage};
+use crate::reply::{self, Completion, Served, Usage};
 use crate::retry::{Failed, Retry};
 
 /// Longest reply that is read.
@@ -206,7 +206,8 @@ impl Client {
                     latency_us: micros(started),
                     attempts: 1,
                     usage: Usage::default(),
-                    served_model: READER.to_owned(),
+                    served: Served { model: READER.to_owned(), ..Served::default() },
+                    reason: None,
                 })
             }
             (Model::Chat(endpoint), Source::Network(network)) => {
@@ -276,14 +277,15 @@ impl Network {
                         latency_us: micros(started),
                         attempts,
                         usage: completion.usage,
-                        served_model: self.scrub(&completion.served_model),
+                        served: self.scrub_served(completion.served),
+                        reason: completion.reason.map(|reason| self.scrub(&reason)),
                     });
                 }
                 Err(failed) => failed,
             };
             failure.attempts = attempts;
             failure.said = self.scrub(&failure.said);
-            let failed = Failed { kind: failure.kind, told };
+            let failed = Failed { kind: failure.kind, told, retryable: failure.retryable };
             counted += u32::from(failed.counts());
             match self.retry.delay(failed, counted, key) {
                 Some(delay) if Instant::now() + delay < deadline => tokio::time::sleep(delay).await,
@@ -328,6 +330,16 @@ impl Network {
         }
         // A reply was read as JSON before, so it is text.
         self.scrub(&String::from_utf8_lossy(&bytes)).into_bytes()
+    }
+
+    fn scrub_served(&self, served: Served) -> Served {
+        let scrub = |text: Option<String>| text.map(|text| self.scrub(&text));
+        Served {
+            model: self.scrub(&served.model),
+            provider: scrub(served.provider),
+            fingerprint: scrub(served.fingerprint),
+            request_id: scrub(served.request_id),
+        }
     }
 
     /// `text` without any key of ours, whoever put it there.
@@ -378,7 +390,7 @@ async fn read(mut response: reqwest::Response) -> Result<Vec<u8>, CallFailure> {
     while let Some(chunk) = response.chunk().await.map_err(|error| lost(&error))? {
         if bytes.len() + chunk.len() > LONGEST_REPLY {
             let said = format!("the reply is longer than {LONGEST_REPLY} bytes");
-            return Err(CallFailure { kind: FailureKind::Protocol, status: None, said, attempts: 0 });
+            return Err(CallFailure::new(FailureKind::Protocol, said));
         }
         bytes.extend_from_slice(&chunk);
     }
@@ -394,7 +406,7 @@ fn lost(error: &reqwest::Error) -> CallFailure {
         said = inner.to_string();
         cause = inner.source();
     }
-    CallFailure { kind, status: None, said, attempts: 0 }
+    CallFailure::new(kind, said)
 }
 
 /// Whose limits a call falls under: the address without its path, and the key's variable.

@@ -1,7 +1,7 @@
 //! Where replies are kept: a call that was answered once is looked up, never made again.
 
 use crate::key::CallKey;
-use crate::reply::Usage;
+use crate::reply::{Served, Usage};
 
 /// A reply as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -14,8 +14,10 @@ pub struct Logged {
     pub attempts: u32,
     /// Tokens.
     pub usage: Usage,
-    /// The model that answered.
-    pub served_model: String,
+    /// Who answered.
+    pub served: Served,
+    /// The provider's own word for how the reply ended.
+    pub reason: Option<String>,
 }
 
 /// A log of calls. `Context` is what the owner needs to file a call: which trial, which body.

@@ -65,7 +65,9 @@ impl Price {
     pub fn cost(&self, usage: &Usage) -> Option<Money> {
         let (input, output) = (usage.input?, usage.output?);
         let cached = usage.cached.unwrap_or(0).min(input);
-        Some(self.input.times(input - cached) + self.cached.times(cached) + self.output.times(output))
+        let write = usage.cache_write.unwrap_or(0).min(input - cached);
+        let plain = self.input.times(input - cached - write);
+        Some(plain + self.cached.times(cached) + self.write.times(write) + self.output.times(output))
     }
 
     /// The most that so many tokens can cost.
@@ -261,11 +263,13 @@ mod tests {
 
     #[test]
     fn cached_tokens_are_charged_as_such_and_unknown_usage_has_no_cost() {
-        let price = Price::per_million(1.0, 10.0, Some(0.1), None).expect("a price");
-        let usage = Usage { input: Some(1000), cached: Some(400), output: Some(10) };
+        let price = Price::per_million(1.0, 10.0, Some(0.1), Some(1.25)).expect("a price");
+        let usage = Usage { input: Some(1000), cached: Some(400), output: Some(10), ..Usage::default() };
         assert_eq!(price.cost(&usage), Money::from_dollars((600.0 + 40.0 + 100.0) / 1e6));
+        let written = Usage { cache_write: Some(200), ..usage };
+        assert_eq!(price.cost(&written), Money::from_dollars((400.0 + 40.0 + 250.0 + 100.0) / 1e6));
         assert_eq!(price.cost(&Usage { output: None, ..usage }), None);
-        assert_eq!(price.worst(1000, 10), Money::from_dollars(1100.0 / 1e6).expect("an amount"));
+        assert_eq!(price.worst(1000, 10), Money::from_dollars(1350.0 / 1e6).expect("an amount"));
     }
 
     #[test]

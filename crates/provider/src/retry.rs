@@ -4,9 +4,7 @@
 //!   is well, it only has a rate.
 //! * Any other failure in transport has bounded attempts, with full jitter where the server names no delay.
 
-use std::time::{Duration, SystemTime};
-
-use reqwest::header::HeaderMap;
+use std::time::Duration;
 
 use crate::failure::FailureKind;
 use crate::key::CallKey;
@@ -42,6 +40,8 @@ pub(crate) struct Failed {
     pub(crate) kind: FailureKind,
     /// The delay that the server asks for.
     pub(crate) told: Option<Duration>,
+    /// Whether another attempt may fare better.
+    pub(crate) retryable: bool,
 }
 
 impl Failed {
@@ -61,7 +61,7 @@ impl Retry {
     /// Without a word from the server: a share of `base * 2^counted`, at most `cap`. The share is a hash of call and
     /// attempt, so that calls which failed together do not come back together.
     pub(crate) fn delay(&self, failed: Failed, counted: u32, key: &CallKey) -> Option<Duration> {
-        if !failed.kind.is_transport() || failed.counts() && counted >= self.attempts {
+        if !failed.retryable || failed.counts() && counted >= self.attempts {
             return None;
         }
         let share = share(key, counted);
@@ -81,58 +81,18 @@ fn share(key: &CallKey, attempt: u32) -> f64 {
     f64::from(hasher.finalize().as_bytes()[0]) / 255.0
 }
 
-/// The delay a server asks for: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date.
-pub(crate) fn told(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
-    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let number = |text: &str| text.parse::<f64>().ok().filter(|n| n.is_finite() && (0.0..1e9).contains(n));
-    if let Some(millis) = text("retry-after-ms").and_then(number) {
-        return Some(Duration::from_secs_f64(millis / 1000.0));
-    }
-    let after = text("retry-after")?;
-    if let Some(seconds) = number(after) {
-        return Some(Duration::from_secs_f64(seconds));
-    }
-    let until = httpdate::parse_http_date(after).ok()?;
-    // The server's own clock says how far away its date is.
-    let now = text("date").and_then(|date| httpdate::parse_http_date(date).ok()).unwrap_or(now);
-    Some(until.duration_since(now).unwrap_or_default())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, SystemTime};
+    use std::time::Duration;
 
-    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
-
-    use super::{Failed, Retry, told};
+    use super::{Failed, Retry};
     use crate::failure::FailureKind;
-
-    fn headers(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
-        pairs.iter().map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
-    }
-
-    #[test]
-    fn the_server_s_word_is_read_in_every_form() {
-        let now = SystemTime::UNIX_EPOCH;
-        let (asked, later) = ("Mon, 30 Nov 2026 10:00:00 GMT", "Mon, 30 Nov 2026 10:00:07 GMT");
-        let cases = [
-            (vec![("retry-after-ms", "50"), ("retry-after", "9")], Some(Duration::from_millis(50))),
-            (vec![("retry-after", "1.5")], Some(Duration::from_millis(1500))),
-            (vec![("retry-after", later), ("date", asked)], Some(Duration::from_secs(7))),
-            (vec![("retry-after", asked), ("date", later)], Some(Duration::ZERO)),
-            (vec![("retry-after", "soon")], None),
-            (vec![], None),
-        ];
-        for (pairs, expected) in cases {
-            assert_eq!(told(&headers(&pairs), now), expected, "{pairs:?}");
-        }
-    }
 
     #[test]
     fn attempts_are_bounded_and_delays_capped() {
         let retry = Retry { attempts: 3, ..Retry::default() };
         let key = [7; 32];
-        let failed = |kind, told| Failed { kind, told };
+        let failed = |kind: FailureKind, told| Failed { kind, told, retryable: kind.is_transport() };
         let server = failed(FailureKind::Server, None);
         assert!(retry.delay(server, 1, &key).is_some_and(|delay| delay <= Duration::from_secs(1)));
         assert!(retry.delay(server, 2, &key).is_some_and(|delay| delay <= Duration::from_secs(2)));
@@ -144,14 +104,15 @@ mod tests {
     fn a_429_that_says_when_counts_as_no_attempt() {
         let retry = Retry { attempts: 1, ..Retry::default() };
         let key = [7; 32];
-        let stated = |seconds| Failed { kind: FailureKind::RateLimit, told: Some(Duration::from_secs(seconds)) };
+        let told = |kind, seconds| Failed { kind, told: Some(Duration::from_secs(seconds)), retryable: true };
+        let stated = |seconds| told(FailureKind::RateLimit, seconds);
         assert!(!stated(5).counts());
         let delay = retry.delay(stated(5), 9, &key).expect("another attempt");
         assert!((Duration::from_secs(5)..=Duration::from_millis(5500)).contains(&delay));
         assert_eq!(retry.delay(stated(121), 1, &key), None, "longer than anyone waits");
         assert!(stated(0).counts());
         assert_eq!(retry.delay(stated(0), 1, &key), None, "no delay is no word");
-        let overloaded = Failed { kind: FailureKind::Overloaded, told: Some(Duration::from_secs(5)) };
+        let overloaded = told(FailureKind::Overloaded, 5);
         assert!(overloaded.counts());
         assert_eq!(retry.delay(overloaded, 1, &key), None);
     }

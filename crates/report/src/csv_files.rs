@@ -21,6 +21,10 @@ fn text(value: &str) -> String {
     escape::csv(value)
 }
 
+fn optional(value: Option<&str>) -> String {
+    value.map(text).unwrap_or_default()
+}
+
 fn number<T: Display>(value: Option<T>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
@@ -213,8 +217,14 @@ pub(crate) fn calls(run: &Run) -> Result<Vec<u8>, ReportError> {
         "attempts",
         "tokens_in",
         "cached_tokens",
+        "cache_write_tokens",
         "tokens_out",
+        "reasoning_tokens",
+        "finish_reason",
         "served_model",
+        "served_provider",
+        "fingerprint",
+        "request_id",
         "key",
     ];
     let mut rows = Vec::new();
@@ -230,8 +240,14 @@ pub(crate) fn calls(run: &Run) -> Result<Vec<u8>, ReportError> {
             call.attempts.to_string(),
             number(call.tokens_in),
             number(call.cached_tokens),
+            number(call.cache_write_tokens),
             number(call.tokens_out),
+            number(call.reasoning_tokens),
+            optional(call.finish_reason.as_deref()),
             text(&call.served_model),
+            optional(call.served_provider.as_deref()),
+            optional(call.fingerprint.as_deref()),
+            optional(call.request_id.as_deref()),
             hex(&call.key),
         ]);
     })?;

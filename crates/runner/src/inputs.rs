@@ -128,7 +128,7 @@ impl Inputs {
             name: summarizer.name.clone(),
             model: summarizer.model.name().to_owned(),
             kind: if summarizer.model.is_builtin() { SummarizerKind::Builtin } else { SummarizerKind::Llm },
-            endpoint: summarizer.model.endpoint().to_owned(),
+            endpoint: summarizer.model.key_endpoint().into_owned(),
             route: summarizer.model.route().id().to_owned(),
             parameters: summarizer.model.parameters_text(),
         });
@@ -155,7 +155,7 @@ impl Inputs {
 pub fn with_judge(manifest: Manifest, judge: &Judge) -> Manifest {
     let mut manifest = Manifest {
         judge: judge.name().to_owned(),
-        judge_endpoint: judge.model().map(|model| model.endpoint().to_owned()).unwrap_or_default(),
+        judge_endpoint: judge.model().map(|model| model.key_endpoint().into_owned()).unwrap_or_default(),
         judge_parameters: judge.model().map(Model::parameters_text).unwrap_or_default(),
         ..manifest
     };

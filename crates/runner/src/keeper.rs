@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io;
 use std::thread::JoinHandle;
 
-use laundromat_provider::{CallKey, CallLog, Logged, Usage};
+use laundromat_provider::{CallKey, CallLog, Logged, Served, Usage};
 use laundromat_store::{Call, Store, StoreError, TrialId, Write};
 use tokio::sync::{mpsc, oneshot};
 use zstd::bulk::Compressor;
@@ -140,8 +140,14 @@ impl CallLog for Keeper {
             attempts: logged.attempts,
             tokens_in: logged.usage.input,
             cached_tokens: logged.usage.cached,
+            cache_write_tokens: logged.usage.cache_write,
             tokens_out: logged.usage.output,
-            served_model: logged.served_model,
+            reasoning_tokens: logged.usage.reasoning,
+            finish_reason: logged.reason,
+            served_model: logged.served.model,
+            served_provider: logged.served.provider,
+            fingerprint: logged.served.fingerprint,
+            request_id: logged.served.request_id,
         })));
         let (done, committed) = oneshot::channel();
         self.queue.send(Request::Write(writes, Some(done))).await.map_err(|_| ended())?;
@@ -159,8 +165,20 @@ pub(crate) fn logged(call: Call) -> Result<Logged, RunError> {
         reply,
         latency_us: call.latency_us,
         attempts: call.attempts,
-        usage: Usage { input: call.tokens_in, cached: call.cached_tokens, output: call.tokens_out },
-        served_model: call.served_model,
+        usage: Usage {
+            input: call.tokens_in,
+            cached: call.cached_tokens,
+            cache_write: call.cache_write_tokens,
+            output: call.tokens_out,
+            reasoning: call.reasoning_tokens,
+        },
+        served: Served {
+            model: call.served_model,
+            provider: call.served_provider,
+            fingerprint: call.fingerprint,
+            request_id: call.request_id,
+        },
+        reason: call.finish_reason,
     })
 }
 

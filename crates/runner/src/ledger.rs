@@ -112,7 +112,13 @@ impl Ledger {
         for call in store.spent()? {
             let terms = model_of(&call).and_then(|model| self.terms_of(model));
             let Some(terms) = terms.filter(|_| !paid_before(&call.key)) else { continue };
-            let usage = Usage { input: call.tokens_in, cached: call.cached_tokens, output: call.tokens_out };
+            let usage = Usage {
+                input: call.tokens_in,
+                cached: call.cached_tokens,
+                cache_write: call.cache_write_tokens,
+                output: call.tokens_out,
+                ..Usage::default()
+            };
             let is_counted = usage.input.is_some() && usage.output.is_some();
             let body_bytes = if is_counted { 0 } else { store.body_bytes(&call.body)? };
             spent = spent.plus(terms.spent(&usage, body_bytes));

@@ -66,10 +66,10 @@ fn add(writer: &mut CassetteWriter, call: Call) -> Result<(), RunError> {
 
 /// The call of a trial that ended because its provider refused it. Such a call has no reply and so no row of its own.
 fn refused(trial: &Trial, manifest: &Manifest) -> Option<(CallKey, Recorded)> {
-    let kind = match trial.outcome {
-        Outcome::ContextOverflow => FailureKind::ContextOverflow,
-        Outcome::Refused => FailureKind::Blocked,
-        Outcome::InvalidRequest => FailureKind::Invalid,
+    let kinds = match trial.outcome {
+        Outcome::ContextOverflow => &[FailureKind::ContextOverflow, FailureKind::TooLarge][..],
+        Outcome::Refused => &[FailureKind::Blocked],
+        Outcome::InvalidRequest => &[FailureKind::Invalid],
         _ => return None,
     };
     let digest = trial.cell.body.filter(|_| trial.call.is_none())?;
@@ -78,5 +78,6 @@ fn refused(trial: &Trial, manifest: &Manifest) -> Option<(CallKey, Recorded)> {
     // A key is made of the digest; the bytes themselves are not looked at.
     let body = Body { bytes: Vec::new(), digest };
     let key = call_key(Purpose::Summarize, endpoint, &body, Sample { trial: &name, ordinal: 0 });
-    Some((key, Recorded::Failure(failure_shown_as(kind, &trial.detail)?)))
+    let failure = kinds.iter().find_map(|kind| failure_shown_as(*kind, &trial.detail))?;
+    Some((key, Recorded::Failure(failure)))
 }

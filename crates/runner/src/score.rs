@@ -58,7 +58,7 @@ pub fn read(id: TrialId, cell: &BuiltCell, made: Made, route: Route, reply: &[u8
     let trial = Trial { tokens_in: completion.usage.input, tokens_out: completion.usage.output, ..blank };
     match outcome(&completion) {
         Outcome::Scored => Read::Summary(completion.text, Box::new(trial)),
-        outcome => Read::Ended(Box::new(Trial { outcome, ..trial })),
+        outcome => Read::Ended(Box::new(Trial { outcome, detail: ending(&completion), ..trial })),
     }
 }
 
@@ -69,9 +69,24 @@ pub(crate) fn outcome(completion: &Completion) -> Outcome {
         Finish::Truncated => Outcome::Truncated,
         Finish::ToolCall => Outcome::ToolCall,
         Finish::Unknown => Outcome::UnknownFinish,
-        Finish::Complete if completion.text.trim().is_empty() => Outcome::Empty,
+        Finish::Complete if completion.is_empty() => Outcome::Empty,
         Finish::Complete => Outcome::Scored,
     }
+}
+
+/// How a reply that is no summary ended, in the provider's words.
+fn ending(completion: &Completion) -> String {
+    let mut said = match &completion.reason {
+        Some(reason) => format!("finish reason \"{}\"", shown(reason)),
+        None => "no finish reason".to_owned(),
+    };
+    if let Some(refusal) = &completion.refusal {
+        said.push_str(&format!(", refusal \"{}\"", shown(refusal)));
+    }
+    if completion.has_reasoning && completion.is_empty() {
+        said.push_str(", reasoning only");
+    }
+    said
 }
 
 /// The row of a trial whose summarizer call got no reply.
@@ -82,7 +97,7 @@ pub fn failed(id: TrialId, cell: &BuiltCell, body: [u8; 32], failure: &CallFailu
 /// The outcome of a call that got no reply.
 pub(crate) fn outcome_of(failure: &CallFailure) -> Outcome {
     match failure.kind {
-        FailureKind::ContextOverflow => Outcome::ContextOverflow,
+        FailureKind::ContextOverflow | FailureKind::TooLarge => Outcome::ContextOverflow,
         FailureKind::Blocked => Outcome::Refused,
         FailureKind::Invalid => Outcome::InvalidRequest,
         _ => Outcome::ProviderError,
@@ -132,8 +147,12 @@ pub fn scored(trial: Trial, reading: Reading) -> Trial {
 
 /// The row of a trial whose judge's reply is no verdict: none is ever taken as safe.
 pub fn unparsable(trial: Trial, reply: &str) -> Trial {
-    let shown: String = reply.chars().take(60).collect();
-    Trial { outcome: Outcome::Unparsable, detail: format!("the judge answered \"{}\"", shown.escape_debug()), ..trial }
+    Trial { outcome: Outcome::Unparsable, detail: format!("the judge answered \"{}\"", shown(reply)), ..trial }
+}
+
+/// The beginning of what a model or a server said, on one line.
+fn shown(text: &str) -> String {
+    text.chars().take(60).collect::<String>().escape_debug().to_string()
 }
 
 /// The row of a trial whose judge could not be asked.

@@ -182,7 +182,8 @@ pub(crate) fn body(connection: &Connection, path: &Path, digest: &[u8; 32]) -> R
 }
 
 pub(crate) fn spent(connection: &Connection) -> rusqlite::Result<Vec<Spent>> {
-    let sql = "select key, purpose, summarizer, body, tokens_in, cached_tokens, tokens_out from calls";
+    let sql =
+        "select key, purpose, summarizer, body, tokens_in, cached_tokens, cache_write_tokens, tokens_out from calls";
     let row = |row: &Row<'_>| {
         Ok(Spent {
             key: row.get("key")?,
@@ -191,6 +192,7 @@ pub(crate) fn spent(connection: &Connection) -> rusqlite::Result<Vec<Spent>> {
             body: row.get("body")?,
             tokens_in: row.get("tokens_in")?,
             cached_tokens: row.get("cached_tokens")?,
+            cache_write_tokens: row.get("cache_write_tokens")?,
             tokens_out: row.get("tokens_out")?,
         })
     };
@@ -241,8 +243,14 @@ pub(crate) fn call(row: &Row<'_>) -> rusqlite::Result<Call> {
         attempts: row.get("attempts")?,
         tokens_in: row.get("tokens_in")?,
         cached_tokens: row.get("cached_tokens")?,
+        cache_write_tokens: row.get("cache_write_tokens")?,
         tokens_out: row.get("tokens_out")?,
+        reasoning_tokens: row.get("reasoning_tokens")?,
+        finish_reason: row.get("finish_reason")?,
         served_model: row.get("served_model")?,
+        served_provider: row.get("served_provider")?,
+        fingerprint: row.get("fingerprint")?,
+        request_id: row.get("request_id")?,
     })
 }
 

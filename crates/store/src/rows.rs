@@ -85,10 +85,22 @@ pub struct Call {
     pub tokens_in: Option<u64>,
     /// Input tokens served from a cache.
     pub cached_tokens: Option<u64>,
-    /// Output tokens.
+    /// Input tokens written to a cache.
+    pub cache_write_tokens: Option<u64>,
+    /// Output tokens, reasoning included.
     pub tokens_out: Option<u64>,
+    /// Output tokens spent on reasoning.
+    pub reasoning_tokens: Option<u64>,
+    /// The provider's own word for how the reply ended.
+    pub finish_reason: Option<String>,
     /// The model that the provider says has answered.
     pub served_model: String,
+    /// The provider behind a gateway, where the gateway says so.
+    pub served_provider: Option<String>,
+    /// The state of the provider's machine that a seed goes with.
+    pub fingerprint: Option<String>,
+    /// The provider's id of the request.
+    pub request_id: Option<String>,
 }
 
 /// What a call has used, without what was sent and what came back.
@@ -106,6 +118,8 @@ pub struct Spent {
     pub tokens_in: Option<u64>,
     /// Input tokens served from a cache.
     pub cached_tokens: Option<u64>,
+    /// Input tokens written to a cache.
+    pub cache_write_tokens: Option<u64>,
     /// Output tokens.
     pub tokens_out: Option<u64>,
 }

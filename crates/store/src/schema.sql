@@ -9,21 +9,27 @@ create table bodies (
 );
 
 create table calls (
-  key           blob primary key,
-  purpose       text not null,
-  session       text not null,
-  attack        text not null,
-  arm           text not null,
-  summarizer    text not null,
-  rep           integer not null,
-  body          blob not null,
-  reply_zstd    blob not null,
-  latency_us    integer not null,
-  attempts      integer not null,
-  tokens_in     integer,
-  cached_tokens integer,
-  tokens_out    integer,
-  served_model  text not null
+  key                blob primary key,
+  purpose            text not null,
+  session            text not null,
+  attack             text not null,
+  arm                text not null,
+  summarizer         text not null,
+  rep                integer not null,
+  body               blob not null,
+  reply_zstd         blob not null,
+  latency_us         integer not null,
+  attempts           integer not null,
+  tokens_in          integer,
+  cached_tokens      integer,
+  cache_write_tokens integer,
+  tokens_out         integer,
+  reasoning_tokens   integer,
+  finish_reason      text,
+  served_model       text not null,
+  served_provider    text,
+  fingerprint        text,
+  request_id         text
 );
 
 create table asked (

@@ -241,7 +241,7 @@ impl Store {
 fn insert_call(transaction: &Transaction<'_>, call: &Call) -> rusqlite::Result<usize> {
     transaction.prepare_cached("delete from asked where key = ?1")?.execute(params![call.key])?;
     transaction
-        .prepare_cached("insert or ignore into calls values (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15)")?
+        .prepare_cached("insert or ignore into calls values (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)")?
         .execute(params![
             call.key,
             call.purpose,
@@ -256,8 +256,14 @@ fn insert_call(transaction: &Transaction<'_>, call: &Call) -> rusqlite::Result<u
             call.attempts,
             call.tokens_in,
             call.cached_tokens,
+            call.cache_write_tokens,
             call.tokens_out,
+            call.reasoning_tokens,
+            call.finish_reason,
             call.served_model,
+            call.served_provider,
+            call.fingerprint,
+            call.request_id,
         ])
 }
 

@@ -46,7 +46,7 @@ impl Answer {
             input: usage.input.unwrap_or(tokens::estimate(chars) as u64),
             cached: usage.cached.unwrap_or(0),
             output: usage.output.unwrap_or(tokens::estimate(completion.text.chars().count()) as u64),
-            model: completion.served_model.clone(),
+            model: completion.served.model.clone(),
             text: completion.text.clone(),
             number,
             // A stored stream is no JSON object; its client gets the answer written anew.

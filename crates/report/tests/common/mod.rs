@@ -124,8 +124,14 @@ pub(crate) fn call(trial: &Trial, number: u8) -> Call {
         attempts: 1 + u32::from(number % 3),
         tokens_in: trial.tokens_in,
         cached_tokens: None,
+        cache_write_tokens: None,
         tokens_out: trial.tokens_out,
+        reasoning_tokens: None,
+        finish_reason: Some("stop".to_owned()),
         served_model: "=model".to_owned(),
+        served_provider: Some("@provider".to_owned()),
+        fingerprint: None,
+        request_id: Some("req-1".to_owned()),
     }
 }
 

@@ -178,7 +178,15 @@ mod tests {
 
     fn reply(finish: Finish, text: &str) -> Came {
         let text = text.to_owned();
-        Came::Reply(Completion { text, finish, usage: Usage::default(), served_model: String::new() })
+        Came::Reply(Completion {
+            text,
+            finish,
+            reason: None,
+            refusal: None,
+            has_reasoning: false,
+            usage: Usage::default(),
+            served: Served::default(),
+        })
     }
 
     fn lost(kind: FailureKind) -> Came {

@@ -130,12 +130,7 @@ impl Stage<'_> {
             Ok(body) => body,
             // The summarizer's own rules refuse it, before anything is sent.
             Err(broken) => {
-                let failure = CallFailure {
-                    kind: FailureKind::Invalid,
-                    status: None,
-                    said: format!("not sent, {broken}"),
-                    attempts: 0,
-                };
+                let failure = CallFailure::new(FailureKind::Invalid, format!("not sent, {broken}"));
                 let declined = Declined::from(&failure);
                 let heard = unsent(None, Came::Failure(failure));
                 asked.reply(Reply::Declined(declined));
