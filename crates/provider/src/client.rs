@@ -64,9 +64,9 @@ pub struct Sending {
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// A key is not set.
-    #[error("{} is not set; put the key for {url} in it", match names.as_slice() {
-        [name] => format!("the environment variable {name}"),
-        names => format!("none of the environment variables {}", names.join(", ")),
+    #[error("{}; put the key for {url} in it", match names.as_slice() {
+        [name] => format!("the environment variable {name} is not set"),
+        names => format!("none of the environment variables {} is set", names.join(", ")),
     })]
     NoKey {
         /// The variables that would do.

@@ -7,10 +7,10 @@ const SHOWN: usize = 80;
 
 /// Where `got` first differs from `expected`; numbers count by value, so that 0 and 0.0 are the same.
 pub fn difference(expected: &Value, got: &Value) -> Option<String> {
-    at(String::new(), expected, got)
+    at("", expected, got)
 }
 
-fn at(path: String, expected: &Value, got: &Value) -> Option<String> {
+fn at(path: &str, expected: &Value, got: &Value) -> Option<String> {
     match (expected, got) {
         (Value::Object(expected), Value::Object(got)) => {
             let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
@@ -21,11 +21,11 @@ fn at(path: String, expected: &Value, got: &Value) -> Option<String> {
             if let Some(key) = got.keys().find(|key| !expected.contains_key(*key)) {
                 return Some(format!("{} = {} is not expected", below(key), shown(&got[key])));
             }
-            expected.iter().find_map(|(key, value)| at(below(key), value, &got[key]))
+            expected.iter().find_map(|(key, value)| at(&below(key), value, &got[key]))
         }
         (Value::Array(expected), Value::Array(got)) => {
             let pairs = expected.iter().zip(got).enumerate();
-            let inside = pairs.into_iter().find_map(|(index, (a, b))| at(format!("{path}[{index}]"), a, b));
+            let inside = pairs.into_iter().find_map(|(index, (a, b))| at(&format!("{path}[{index}]"), a, b));
             let lengths = || {
                 let (wanted, had) = (expected.len(), got.len());
                 (wanted != had).then(|| format!("{path} has {had} items, {wanted} are expected"))
