@@ -71,8 +71,10 @@ pub(super) fn check(fields: &Map<String, Value>, profile: Profile) -> Result<(),
 }
 
 fn config(fields: &Map<String, Value>) -> Result<(), Violation> {
-    let Some(Value::Object(config)) = fields.get("generationConfig") else {
-        return Ok(());
+    let config = match fields.get("generationConfig") {
+        Some(Value::Object(config)) => config,
+        None | Some(Value::Null) => return Ok(()),
+        Some(_) => return refuse(400, "unknown_field", "Invalid value at 'generation_config': expected an object"),
     };
     if let Some(key) = unknown_field(config, CONFIG_FIELDS) {
         let message =
@@ -286,6 +288,7 @@ mod tests {
             (json!({"contents": [text], "model": "m"}), "unknown_field"),
             (json!({"contents": [{"parts": [{"text": "x"}]}]}), "accepted"),
             (json!({"contents": [text], "generationConfig": {"maxOutputTokens": 0}}), "max_output_tokens"),
+            (json!({"contents": [text], "generationConfig": "warm"}), "unknown_field"),
             (json!({"contents": [user(&json!({"text": "x", "thoughtsign": "y"}))]}), "unknown_field"),
             (json!({"contents": [user(&json!({"text": "x", "functionCall": {"name": "f"}}))]}), "part_data"),
             (json!({"contents": [text, user(&json!({"functionCall": {"name": "f"}}))]}), "fc_role"),
