@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::run(report),
         Command::Gate(gate) => commands::gate::run(gate),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
+        Command::Gateway(gateway) => commands::gateway::run(gateway),
     };
     match ended {
         Ok(code) => code.into(),
