@@ -28,6 +28,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) programs: &'a Programs,
     pub(crate) arm: &'a ExecArm,
     pub(crate) model: &'a Model,
+    pub(crate) date: &'a str,
     pub(crate) specimen: &'a Specimen,
 }
 
@@ -49,8 +50,8 @@ impl Stage<'_> {
         let program = Program {
             command: &arm.command,
             folder: programs.folder(&arm.name),
-            variables: variables(arm, &door, home.path(), self.model.name(), &programs.date),
-            input: input(&self.specimen.session, self.model.name(), &programs.date, &arm.settings),
+            variables: variables(arm, &door, home.path(), self.model.name(), self.date),
+            input: input(&self.specimen.session, self.model.name(), self.date, &arm.settings),
             timeout: arm.timeout,
         };
         let planted = Planted::of(self.specimen);
