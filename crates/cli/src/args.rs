@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Gate(Gate),
     /// Compare two laundering rates from counts alone
     Contrast(Contrast),
+    /// Stand in for a provider on 127.0.0.1, so that any agent's own compaction requests are captured and shown
+    Gateway(Gateway),
     /// Look after the wire formats of providers
     #[command(subcommand)]
     Wire(Wire),
@@ -207,6 +209,31 @@ impl FromStr for Share {
             _ => Err("write a fraction such as 0.1, or percent such as 10%".to_owned()),
         }
     }
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Gateway {
+    /// An experiment file whose summarizer answers [default: builtin:reader, which needs no key]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Which of its summarizers [default: the first]
+    #[arg(long, value_name = "NAME", requires = "experiment")]
+    pub(crate) summarizer: Option<String>,
+    /// A session to plant in; the planted one is written to the folder for the agent to load
+    #[arg(long, value_name = "FILE", requires = "plant")]
+    pub(crate) session: Option<PathBuf>,
+    /// The attack or control to plant: a name, or a path that ends in .toml
+    #[arg(long, value_name = "ATTACK", requires = "session")]
+    pub(crate) plant: Option<String>,
+    /// Seed of the plant [default: the experiment's, else 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
+    /// Folder for what is captured, one JSON file a request
+    #[arg(long, value_name = "DIR", default_value = "captured")]
+    pub(crate) out: PathBuf,
+    /// Port to listen on [default: a free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
 }
 
 #[derive(Debug, clap::Args)]

@@ -21,6 +21,22 @@ pub enum RunError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A file or folder could not be written.
+    #[error("{}: cannot be written: {source}; check its rights and free space, or name another one", path.display())]
+    Unwritable {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The gateway cannot listen.
+    #[error("127.0.0.1:{port}: the gateway cannot listen: {source}; name another port with --port")]
+    Gateway {
+        /// The port.
+        port: u16,
+        /// What the system says.
+        source: std::io::Error,
+    },
     /// A data file has faults.
     #[error("{}", fault::listed(&path.display().to_string(), faults))]
     Faults {

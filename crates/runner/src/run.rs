@@ -108,6 +108,7 @@ pub async fn run(
     let experiment = &inputs.experiment;
     let client = options.client(experiment.models(), &experiment.limits)?;
     let ledger = options.ledger(experiment.models(), &experiment.prices, experiment.cap)?;
+    let programs = Programs::start(&inputs).await?;
     let store = Store::open(folder)?;
     let manifest = match store.manifest()? {
         None => {
@@ -127,7 +128,6 @@ pub async fn run(
             }
         }
     };
-    let programs = Programs::start(&inputs, &manifest.date).await?;
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
     let is_replay = options.replay.is_some();
@@ -142,8 +142,8 @@ pub async fn run(
         tally: Tally::default(),
         notify: Box::new(notify),
     };
-    let flight = Arc::new(Flight { desk, inputs, plan: Arc::clone(&plan), programs });
-    let flown = Flight::fly(&flight, manifest.date).await;
+    let flight = Arc::new(Flight { desk, inputs, plan: Arc::clone(&plan), programs, date: manifest.date });
+    let flown = Flight::fly(&flight).await;
     let interrupted = flight.desk.stop.load(Ordering::Relaxed);
     let flight = Arc::into_inner(flight).ok_or_else(|| RunError::Internal("a trial outlived its run".to_owned()))?;
     // The store's own failure explains what the trials only noticed.
@@ -196,16 +196,18 @@ struct Flight {
     plan: Arc<Plan>,
     /// Where programs of exec arms are run, where there are any.
     programs: Option<Programs>,
+    /// The date shown to every arm.
+    date: String,
 }
 
 impl Flight {
-    async fn fly(flight: &Arc<Self>, date: String) -> Result<(), RunError> {
+    async fn fly(flight: &Arc<Self>) -> Result<(), RunError> {
         let concurrency = flight.inputs.experiment.limits.concurrency;
         let slots = Arc::new(Semaphore::new(concurrency));
         let (built, mut cells) = mpsc::channel::<Result<Outgoing, RunError>>(concurrency.min(64));
         let builder = {
             let flight = Arc::clone(flight);
-            tokio::task::spawn_blocking(move || flight.build(&date, &built))
+            tokio::task::spawn_blocking(move || flight.build(&built))
         };
         let mut trials: JoinSet<Result<(), RunError>> = JoinSet::new();
         let mut failed = None;
@@ -251,13 +253,13 @@ impl Flight {
     }
 
     /// Builds the cells that still have trials to run, block by block.
-    fn build(&self, date: &str, built: &mpsc::Sender<Result<Outgoing, RunError>>) {
+    fn build(&self, built: &mpsc::Sender<Result<Outgoing, RunError>>) {
         for block in self.sessions().chunks(BLOCK) {
             if built.is_closed() || self.desk.stop.load(Ordering::Relaxed) {
                 return;
             }
             let cells: Vec<Result<Vec<Outgoing>, RunError>> =
-                block.par_iter().map(|entry| self.cells_of(entry, date)).collect();
+                block.par_iter().map(|entry| self.cells_of(entry)).collect();
             for cell in cells.into_iter().flat_map(|cells| match cells {
                 Ok(cells) => cells.into_iter().map(Ok).collect(),
                 Err(error) => vec![Err(error)],
@@ -277,7 +279,7 @@ impl Flight {
         sessions
     }
 
-    fn cells_of(&self, entry: &SessionEntry, date: &str) -> Result<Vec<Outgoing>, RunError> {
+    fn cells_of(&self, entry: &SessionEntry) -> Result<Vec<Outgoing>, RunError> {
         let wanted =
             |attack: &str, arm: &str, summarizer: &str| self.plan.wants_cell(&entry.info.id, attack, arm, summarizer);
         let inputs = &self.inputs;
@@ -289,7 +291,7 @@ impl Flight {
         if !any {
             return Ok(Vec::new());
         }
-        let cells = build::cells(inputs, &inputs.session(entry)?, date, wanted)?;
+        let cells = build::cells(inputs, &inputs.session(entry)?, &self.date, wanted)?;
         self.file_specimens(&cells)?;
         let summarizers = &inputs.experiment.summarizers;
         Ok(cells
@@ -380,7 +382,7 @@ impl Flight {
             return Err(RunError::Internal("an exec arm is not ready to be run".to_owned()));
         };
         let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
-        Ok(Stage { desk: &self.desk, programs, arm, model, specimen })
+        Ok(Stage { desk: &self.desk, programs, arm, model, date: &self.date, specimen })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod contrast;
 pub(crate) mod gate;
+pub(crate) mod gateway;
 pub(crate) mod import;
 pub(crate) mod judge;
 pub(crate) mod plan;

@@ -7,7 +7,7 @@
 
 use std::fmt::Write as _;
 
-use laundromat_provider::{CallFailure, Completion, OverBudget};
+use laundromat_provider::{Broken, CallFailure, Completion, FailureKind, OverBudget};
 use laundromat_session::{Outcome, Session};
 
 use super::process::{Ended, Finished};
@@ -41,6 +41,11 @@ impl Came {
             Self::TooMany => Outcome::ExecError,
         }
     }
+}
+
+/// A request that was not sent, because its summarizer's rules would refuse it.
+pub(super) fn unsendable(broken: &Broken) -> CallFailure {
+    CallFailure::new(FailureKind::Invalid, format!("not sent, {broken}"))
 }
 
 /// How a trial ends.
@@ -165,7 +170,7 @@ fn said(problem: &str, finished: &Finished) -> String {
 mod tests {
     use std::time::Duration;
 
-    use laundromat_provider::{CallFailure, Completion, FailureKind, Finish, Usage};
+    use laundromat_provider::{CallFailure, Completion, FailureKind, Finish, Served, Usage};
     use laundromat_session::{Outcome, Role, Session, Turn};
     use serde_json::json;
 
@@ -190,7 +195,7 @@ mod tests {
     }
 
     fn lost(kind: FailureKind) -> Came {
-        Came::Failure(CallFailure { kind, status: None, said: String::new(), attempts: 1 })
+        Came::Failure(CallFailure::new(kind, ""))
     }
 
     fn told(ended: Ended, output: &str, calls: &[Came]) -> Ending {

@@ -6,9 +6,12 @@
 //! * [`sighting`]: where the plant stands in what it sent; [`summary`]: what is new in the context it gave back;
 //! * [`ending`]: the outcome, from all of that; [`programs`]: what the trials of a run share; [`trial`]: one of them.
 //!
+//! [`alone`] is the gateway without a run, for agents that are no arms.
+//!
 //! The program asks its summarizer through a gateway of `provider`; see `docs/exec-arms.md`.
 
 pub(crate) mod alike;
+pub mod alone;
 pub mod arm;
 mod checkout;
 mod ending;

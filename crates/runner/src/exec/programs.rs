@@ -18,7 +18,6 @@ use crate::inputs::{ArmKind, Inputs};
 #[derive(Debug)]
 pub(crate) struct Programs {
     pub(super) gateway: Gateway,
-    pub(super) date: String,
     /// Where each arm's program is run, by the arm's name.
     folders: HashMap<String, PathBuf>,
     /// Holds checkouts and the folders of trials; gone with the run.
@@ -30,7 +29,7 @@ impl Programs {
     ///
     /// # Errors
     /// When an arm would hand a key over, a ref cannot be checked out, or the system gives no port or folder.
-    pub(crate) async fn start(inputs: &Inputs, date: &str) -> Result<Option<Self>, RunError> {
+    pub(crate) async fn start(inputs: &Inputs) -> Result<Option<Self>, RunError> {
         let arms: Vec<(&ExecArm, &Path)> = inputs
             .arms
             .iter()
@@ -70,7 +69,7 @@ impl Programs {
             folders.insert(arm.name.clone(), folder);
         }
         let gateway = Gateway::start(0).await.map_err(|error| internal("no port for the gateway", error))?;
-        Ok(Some(Self { gateway, date: date.to_owned(), folders, room }))
+        Ok(Some(Self { gateway, folders, room }))
     }
 
     /// Where the program of `arm` is run.

@@ -6,12 +6,12 @@ use futures_util::StreamExt;
 use futures_util::stream::FuturesUnordered;
 use laundromat_injector::Specimen;
 use laundromat_provider::gateway::{Answer, Asked, Declined, Reply};
-use laundromat_provider::{Body, Broken, CallFailure, CallKey, FailureKind, Model, Money, Purpose, reply};
+use laundromat_provider::{Body, Broken, CallKey, Model, Money, Purpose, reply};
 use laundromat_session::{Exposure, Message};
 use laundromat_store::{Captured, Cell, Observed, Trial, TrialId, Write};
 
 use super::arm::ExecArm;
-use super::ending::{Came, Ending, Evidence, ending};
+use super::ending::{Came, Ending, Evidence, ending, unsendable};
 use super::environment::variables;
 use super::process::Program;
 use super::programs::Programs;
@@ -28,6 +28,7 @@ pub(crate) struct Stage<'a> {
     pub(crate) programs: &'a Programs,
     pub(crate) arm: &'a ExecArm,
     pub(crate) model: &'a Model,
+    pub(crate) date: &'a str,
     pub(crate) specimen: &'a Specimen,
 }
 
@@ -51,8 +52,8 @@ impl Stage<'_> {
         let program = Program {
             command: &arm.command,
             folder: programs.folder(&arm.name),
-            variables: variables(arm, &door, home.path(), self.model.name(), &programs.date),
-            input: input(&self.specimen.session, self.model.name(), &programs.date, &arm.settings),
+            variables: variables(arm, &door, home.path(), self.model.name(), self.date),
+            input: input(&self.specimen.session, self.model.name(), self.date, &arm.settings),
             timeout: arm.timeout,
         };
         let planted = Planted::of(self.specimen);
@@ -130,7 +131,7 @@ impl Stage<'_> {
             Ok(body) => body,
             // The summarizer's own rules refuse it, before anything is sent.
             Err(broken) => {
-                let failure = CallFailure::new(FailureKind::Invalid, format!("not sent, {broken}"));
+                let failure = unsendable(&broken);
                 let declined = Declined::from(&failure);
                 let heard = unsent(None, Came::Failure(failure));
                 asked.reply(Reply::Declined(declined));

@@ -1,0 +1,113 @@
+//! `gateway`: answers whatever agent is pointed at it, and shows what it asked.
+
+use std::path::Path;
+
+use laundromat_import::Input;
+use laundromat_injector::{Attack, Specimen, inject};
+use laundromat_provider::Model;
+use laundromat_provider::model::READER;
+use laundromat_runner::exec::alone::{self, Alone, AloneEvent};
+use laundromat_runner::exec::{Planted, protocol};
+use laundromat_runner::experiment::Limits;
+use laundromat_runner::{Experiment, RunError};
+use laundromat_session::canonical;
+use laundromat_session::fault::{Fault, Place, choose_remedy};
+use serde_json::Value;
+
+use crate::args::Gateway;
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::terminal::{line, note};
+
+pub(crate) fn run(args: &Gateway) -> Result<ExitCode, CliError> {
+    let (model, limits, seed) = answering(args)?;
+    let planted = match (&args.session, &args.plant) {
+        (Some(session), Some(attack)) => {
+            let specimen = specimen(session, attack, args.seed.unwrap_or(seed))?;
+            write_specimen(&args.out, &specimen)?;
+            Some(Planted::of(&specimen))
+        }
+        _ => None,
+    };
+    let alone = Alone { model, limits, planted, folder: args.out.clone(), port: args.port };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| CliError::Internal(format!("no runtime: {error}")))?;
+    let stop = async {
+        // Without a handler for it an interrupt ends the process anyway.
+        let _ = tokio::signal::ctrl_c().await;
+    };
+    runtime.block_on(alone::serve(alone, stop, |event| show(&event)))?;
+    note("the gateway is closed");
+    Ok(ExitCode::Pass)
+}
+
+fn show(event: &AloneEvent) {
+    match event {
+        AloneEvent::Open { base_url, token } => {
+            line(&format!("base URL                {base_url}"));
+            line(&format!("key                     {token}"));
+            line(&format!("OPENAI_BASE_URL         {base_url}/v1"));
+            line(&format!("ANTHROPIC_BASE_URL      {base_url}"));
+            line(&format!("GOOGLE_GEMINI_BASE_URL  {base_url}"));
+            note("interrupt to close it");
+        }
+        AloneEvent::Caught(caught) => {
+            let (shape, messages, chars) = (caught.shape, caught.messages, caught.chars);
+            let file = caught.file.display();
+            let outcome = caught.outcome;
+            line(&format!("{file}: {shape}, {messages} messages, {chars} characters, {outcome}; {}", caught.plant()));
+        }
+    }
+}
+
+/// Who answers, how long to wait, and the seed of plants.
+fn answering(args: &Gateway) -> Result<(Model, Limits, u64), CliError> {
+    let Some(path) = &args.experiment else {
+        return Ok((Model::BuiltinReader, Limits::default(), 1));
+    };
+    let text = Input::file(path).text()?;
+    let faulty = |faults| CliError::Run(RunError::Faults { path: path.clone(), faults });
+    let experiment = Experiment::parse(&text).map_err(faulty)?;
+    let wanted = args.summarizer.as_deref().unwrap_or(&experiment.summarizers[0].name);
+    let found = experiment.summarizers.iter().find(|summarizer| summarizer.name == wanted);
+    let Some(summarizer) = found else {
+        let names: Vec<&str> = experiment.summarizers.iter().map(|summarizer| summarizer.name.as_str()).collect();
+        let problem = format!("there is no summarizer \"{}\"", wanted.escape_debug());
+        return Err(faulty(vec![Fault::new(Place::of_path("summarizers"), problem, choose_remedy(wanted, &names))]));
+    };
+    if summarizer.model.is_builtin() {
+        note(&format!("{READER} answers: it needs no key and is no language model"));
+    }
+    Ok((summarizer.model.clone(), experiment.limits, experiment.seed))
+}
+
+fn specimen(path: &Path, attack: &str, seed: u64) -> Result<Specimen, CliError> {
+    let nothing = || CliError::Nothing { path: path.to_owned(), what: "plant in" };
+    let session = laundromat_import::read_path(path, None)?.into_iter().next().ok_or_else(nothing)?.session;
+    let (file, attack) = if attack.ends_with(".toml") {
+        (Path::new(attack).to_owned(), Attack::parse(&Input::file(Path::new(attack)).text()?))
+    } else {
+        (format!("{attack}.toml").into(), Attack::embedded(attack))
+    };
+    let attack = attack.map_err(|faults| CliError::Run(RunError::Faults { path: file, faults }))?;
+    inject(&session, &attack, seed).map_err(|cause| CliError::Run(RunError::NoCarrier { path: path.to_owned(), cause }))
+}
+
+/// Writes the planted session for the agent to load: in the canonical form, and as bare chat messages.
+fn write_specimen(folder: &Path, specimen: &Specimen) -> Result<(), CliError> {
+    let messages = Value::Array(protocol::messages(&specimen.session));
+    let files = [
+        ("planted-session.json", canonical::write(&specimen.session)),
+        ("planted-messages.json", format!("{messages:#}\n")),
+    ];
+    for (name, text) in files {
+        let path = folder.join(name);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(&path, text))
+            .map_err(|source| CliError::Run(RunError::Unwritable { path: path.clone(), source }))?;
+        line(&format!("planted                 {}", path.display()));
+    }
+    Ok(())
+}
