@@ -100,7 +100,7 @@ impl ErrorReply<'_> {
         let said = if message.is_empty() && !body.is_object() { body.to_string() } else { message.clone() };
         match self.classify(&record.unwrap_or(Cow::Owned(Object::new())), &message, &said) {
             Ok(parsed) => parsed,
-            Err(shape) if self.status == 200 => Parsed::failed(Problem::protocol(shape)),
+            Err(shape) if self.status == 200 => Parsed::failed(Problem::protocol(&shape)),
             Err(_) => self.read_text(""),
         }
     }
@@ -108,7 +108,7 @@ impl ErrorReply<'_> {
     /// Reads a body that is no JSON: HTML of a proxy, a sentence, nothing.
     pub(crate) fn read_text(self, body: &str) -> Parsed {
         // An empty record has no member of a wrong type.
-        self.classify(&Object::new(), body, body).unwrap_or_else(|shape| Parsed::failed(Problem::protocol(shape)))
+        self.classify(&Object::new(), body, body).unwrap_or_else(|shape| Parsed::failed(Problem::protocol(&shape)))
     }
 
     fn classify(self, record: &Object, message: &str, said: &str) -> Result<Parsed, Shape> {

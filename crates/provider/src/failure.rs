@@ -115,21 +115,14 @@ pub struct CallFailure {
     /// Whether another attempt may fare better. The kind says so, unless the server says otherwise or
     /// the failure is the model's.
     pub retryable: bool,
-    /// Tokens that a failed reply counts all the same.
-    pub usage: Usage,
+    /// Tokens that a failed reply counts all the same: they are paid for. Boxed, since most have none.
+    pub usage: Option<Box<Usage>>,
 }
 
 impl CallFailure {
     /// A failure of `kind`, as retryable as its kind.
     pub fn new(kind: FailureKind, said: impl Into<String>) -> Self {
-        Self {
-            kind,
-            status: None,
-            said: said.into(),
-            attempts: 0,
-            retryable: kind.is_transport(),
-            usage: Usage::default(),
-        }
+        Self { kind, status: None, said: said.into(), attempts: 0, retryable: kind.is_transport(), usage: None }
     }
 }
 

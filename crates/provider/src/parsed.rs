@@ -44,7 +44,7 @@ impl Problem {
     }
 
     /// A reply that its route does not have.
-    pub(crate) fn protocol(fault: impl ToString) -> Self {
+    pub(crate) fn protocol(fault: &impl ToString) -> Self {
         Self::new(FailureKind::Protocol, fault.to_string())
     }
 
@@ -80,7 +80,6 @@ impl Parsed {
 
     /// The completion, or the failure and the delay the server asks for.
     pub(crate) fn settle(self, status: u16) -> Result<Completion, (CallFailure, Option<Duration>)> {
-        let usage = self.usage.unwrap_or_default();
         match self.ending {
             Ok(finish) => Ok(Completion {
                 text: self.text,
@@ -88,10 +87,11 @@ impl Parsed {
                 reason: self.reason,
                 refusal: self.refusal,
                 has_reasoning: self.has_reasoning,
-                usage,
+                usage: self.usage.unwrap_or_default(),
                 served: self.served,
             }),
             Err(Problem { kind, retryable, delay, said }) => {
+                let usage = self.usage.map(Box::new);
                 Err((CallFailure { kind, status: Some(status), said, attempts: 0, retryable, usage }, delay))
             }
         }

@@ -147,14 +147,14 @@ pub(crate) fn parse(route: Route, status: u16, headers: &HeaderMap, bytes: &[u8]
     }
     let reply = ErrorReply { status: 200, ..reply };
     let body = if sse::is_stream(bytes) {
-        Stream::read(route, bytes).map(Value::Object).map_err(Problem::protocol)
+        Stream::read(route, bytes).map(Value::Object).map_err(|error| Problem::protocol(&error))
     } else {
-        serde_json::from_slice(bytes).map_err(|error| Problem::protocol(format_args!("it is no JSON: {error}")))
+        serde_json::from_slice(bytes).map_err(|error| Problem::protocol(&format_args!("it is no JSON: {error}")))
     };
     match body {
         Ok(Value::Object(body)) if !has_error(route, &body) => completion(route, &body),
         Ok(body @ (Value::Object(_) | Value::Array(_))) => reply.read_json(&body),
-        Ok(_) => Parsed::failed(Problem::protocol("it is JSON, but no object")),
+        Ok(_) => Parsed::failed(Problem::protocol(&"it is JSON, but no object")),
         Err(problem) => Parsed::failed(problem),
     }
 }
@@ -178,7 +178,7 @@ fn completion(route: Route, body: &Object) -> Parsed {
         Route::Gemini => gemini::parse(body),
         Route::BedrockConverse => bedrock::parse(body),
     };
-    parsed.unwrap_or_else(|shape| Parsed::failed(Problem::protocol(shape)))
+    parsed.unwrap_or_else(|shape| Parsed::failed(Problem::protocol(&shape)))
 }
 
 #[cfg(test)]
@@ -281,7 +281,7 @@ mod tests {
         let failed = read(Route::Gemini, 200, &HeaderMap::new(), bytes.as_bytes(), SystemTime::UNIX_EPOCH);
         let (failure, _) = failed.expect_err("no completion");
         assert_eq!((failure.kind, failure.retryable), (FailureKind::Server, false));
-        assert_eq!((failure.usage.input, failure.usage.output), (Some(9), Some(1)));
+        assert_eq!(failure.usage.as_ref().map(|usage| (usage.input, usage.output)), Some((Some(9), Some(1))));
         assert!(failure.to_string().contains("the reply ended with \"OTHER\""), "{failure}");
         let error = stored(Route::Gemini, bytes.as_bytes()).expect_err("no completion");
         assert!(error.to_string().contains("OTHER"), "{error}");

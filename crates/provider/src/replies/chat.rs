@@ -21,7 +21,7 @@ pub(crate) fn parse(body: &Object) -> Result<Parsed, Shape> {
         request_id: None,
     };
     let Some(choice) = body.list("choices")?.first() else {
-        return Ok(Parsed { usage, served, ..Parsed::failed(Problem::protocol("the reply has no choices")) });
+        return Ok(Parsed { usage, served, ..Parsed::failed(Problem::protocol(&"the reply has no choices")) });
     };
     let choice = object("choices", choice)?;
     let nothing = Object::new();

@@ -43,7 +43,7 @@ fn without_candidate(body: &Object, usage: Option<Usage>, served: Served) -> Res
             usage,
             served,
         },
-        None => Parsed { usage, served, ..Parsed::failed(Problem::protocol("the reply has no candidates")) },
+        None => Parsed { usage, served, ..Parsed::failed(Problem::protocol(&"the reply has no candidates")) },
     })
 }
 

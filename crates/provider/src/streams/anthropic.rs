@@ -67,10 +67,9 @@ impl Anthropic {
     fn take_delta(&mut self, json: &Object) -> Result<(), StreamError> {
         let block = json.count("index").and_then(|index| self.blocks.get_mut(&index)).ok_or(StreamError::NoBlock)?;
         let delta = json.needed("delta")?;
-        match delta.label("type").ok_or(StreamError::NoBlock)? {
-            "text_delta" => block.text.push_str(delta.text("text")?),
-            // Thinking, signatures and arguments: that they are there is known from their block.
-            _ => {}
+        // That there are thinking or arguments is known from their block.
+        if delta.label("type").ok_or(StreamError::NoBlock)? == "text_delta" {
+            block.text.push_str(delta.text("text")?);
         }
         Ok(())
     }

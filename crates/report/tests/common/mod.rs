@@ -124,13 +124,13 @@ pub(crate) fn call(trial: &Trial, number: u8) -> Call {
         attempts: 1 + u32::from(number % 3),
         tokens_in: trial.tokens_in,
         cached_tokens: None,
-        cache_write_tokens: None,
+        cache_write_tokens: Some(3),
         tokens_out: trial.tokens_out,
-        reasoning_tokens: None,
+        reasoning_tokens: Some(7),
         finish_reason: Some("stop".to_owned()),
         served_model: "=model".to_owned(),
         served_provider: Some("@provider".to_owned()),
-        fingerprint: None,
+        fingerprint: Some("fp".to_owned()),
         request_id: Some("req-1".to_owned()),
     }
 }
