@@ -11,7 +11,9 @@ fn the_committed_vectors_pass() {
     let output = laundromat().args(["wire", "check"]).arg(repo("tests/wire")).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
-    for (file, vectors) in [("requests_chat_completions.json", 40), ("negative_requests.json", 98)] {
+    for (file, vectors) in
+        [("requests_chat_completions.json", 40), ("negative_requests.json", 98), ("streams.json", 21)]
+    {
         let row = said.lines().find(|line| line.starts_with(file)).expect("a row");
         assert_eq!(row.split_whitespace().collect::<Vec<_>>(), [file, &vectors.to_string(), "0"], "{said}");
     }

@@ -8,7 +8,7 @@
 //! * [`client`]: sending, with [`limits`], [`retry`] and the [`failure`] classes of error replies;
 //! * [`reply`]: reading what comes back, one file a route in `replies/`; [`stream`]: the same where it
 //!   comes in events, one file a route in `streams/`;
-//! * [`wire_check`] and [`wire_replies`]: a folder of wire vectors against all of it;
+//! * [`wire_check`]: a folder of wire vectors against all of it;
 //! * [`prices`], [`money`], [`budget`]: what calls cost, and the cap on it;
 //! * [`cassette`]: recorded calls in a file, to be played again without network;
 //! * [`gateway`]: where a harness's own compaction code asks, in its own shape;
@@ -49,7 +49,6 @@ pub mod stream;
 mod streams;
 pub mod validate;
 pub mod wire_check;
-pub mod wire_replies;
 
 pub use body::Body;
 pub use budget::{Amount, Budget, Cap, OverBudget};

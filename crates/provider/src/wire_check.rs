@@ -1,11 +1,10 @@
 //! A folder of wire vectors against all of it: transcripts through the normal form, requests through
-//! options, profiles and validator, requests that have to be refused through the validator.
-//!
-//! Replies and streams are checked by the functions in [`Replies`], which stand beside their readers.
-//! Files that are missing are named; values are compared strictly.
+//! options, profiles and validator, requests that have to be refused through the validator, replies and
+//! streams through their readers. Files that are missing are named; values are compared strictly.
 
 mod difference;
 mod options;
+mod replies;
 mod transcript;
 mod vectors;
 
@@ -16,18 +15,6 @@ use serde_json::Value;
 use crate::route::Route;
 
 pub use difference::difference;
-
-/// Checks one vector; what is wrong with it otherwise.
-pub type CheckVector = fn(Route, &Value) -> Result<(), String>;
-
-/// How vectors of replies are checked.
-#[derive(Debug, Clone, Copy)]
-pub struct Replies {
-    /// A vector of `responses_<route>.json`.
-    pub response: CheckVector,
-    /// A vector of `streams.json`.
-    pub stream: CheckVector,
-}
 
 /// What came of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +36,6 @@ pub enum Coverage {
     Vectors(usize),
     /// There is no such file.
     Missing,
-    /// Nobody said how to check it.
-    NotAsked,
 }
 
 impl Coverage {
@@ -58,7 +43,7 @@ impl Coverage {
     pub fn vectors(self) -> usize {
         match self {
             Self::Vectors(vectors) => vectors,
-            Self::Missing | Self::NotAsked => 0,
+            Self::Missing => 0,
         }
     }
 }
@@ -86,7 +71,7 @@ pub(crate) fn route_named(name: &str) -> Option<Route> {
 ///
 /// # Errors
 /// When a file that is there cannot be read.
-pub fn check(read: impl Fn(&str) -> io::Result<String>, replies: Option<Replies>) -> io::Result<Vec<Checked>> {
+pub fn check(read: impl Fn(&str) -> io::Result<String>) -> io::Result<Vec<Checked>> {
     let folder = Folder { read: &read };
     let transcripts = folder.json("transcripts.json")?;
     let mut files = vec![vectors::transcripts(transcripts.as_ref())];
@@ -98,17 +83,9 @@ pub fn check(read: impl Fn(&str) -> io::Result<String>, replies: Option<Replies>
     files.push(folder.each("negative_requests.json", |vector, _| vectors::negative(vector))?);
     for route in Route::ALL {
         let name = format!("responses_{}.json", file_name(*route));
-        files.push(match replies {
-            Some(Replies { response, .. }) => folder.each(&name, |vector, _| response(*route, vector))?,
-            None => Checked::new(&name, Coverage::NotAsked),
-        });
+        files.push(folder.each(&name, |vector, _| replies::response(*route, vector))?);
     }
-    files.push(match replies {
-        Some(Replies { stream, .. }) => {
-            folder.each("streams.json", |vector, _| stream(vectors::route_of(vector)?, vector))?
-        }
-        None => Checked::new("streams.json", Coverage::NotAsked),
-    });
+    files.push(folder.each("streams.json", |vector, _| replies::stream(vectors::route_of(vector)?, vector))?);
     Ok(files)
 }
 
