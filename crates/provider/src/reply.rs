@@ -2,7 +2,7 @@
 //! says it is. What is not known is said to be unknown, never taken as good.
 //!
 //! A reply is read from its bytes alone, streamed or not, so that one which was kept reads the same years
-//! later. [`crate::replies`] reads each route, [`crate::classify`] the errors of all.
+//! later. `replies` reads each route, `classify` the errors of all.
 
 use std::time::{Duration, SystemTime};
 
