@@ -116,7 +116,7 @@ async fn answer(shared: Arc<Shared>, asked: Asked, number: u32) -> Result<Caught
             let completion = reply::stored(route, &logged.reply)
                 .map_err(|error| RunError::Internal(format!("a reply cannot be read: {error}")))?;
             let answer = Answer::new(request, number, route, &logged.reply, &completion);
-            (Reply::Answer(Box::new(answer)), Came::Reply(completion))
+            (Reply::Answer(Box::new(answer)), Came::Reply(Box::new(completion)))
         }
         Err(Unanswered::Failed(failure)) => (Reply::Declined(Declined::from(&failure)), Came::Failure(failure)),
         Err(Unanswered::NotRecorded) => {

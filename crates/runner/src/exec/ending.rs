@@ -22,7 +22,7 @@ const SHOWN: usize = 300;
 #[derive(Debug)]
 pub(super) enum Came {
     /// To a reply that could be read.
-    Reply(Completion),
+    Reply(Box<Completion>),
     /// To none.
     Failure(CallFailure),
     /// It does not fit into the budget, and was not made.
@@ -183,7 +183,7 @@ mod tests {
 
     fn reply(finish: Finish, text: &str) -> Came {
         let text = text.to_owned();
-        Came::Reply(Completion {
+        Came::Reply(Box::new(Completion {
             text,
             finish,
             reason: None,
@@ -191,7 +191,7 @@ mod tests {
             has_reasoning: false,
             usage: Usage::default(),
             served: Served::default(),
-        })
+        }))
     }
 
     fn lost(kind: FailureKind) -> Came {

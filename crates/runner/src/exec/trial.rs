@@ -170,7 +170,7 @@ impl Stage<'_> {
                 let completion = reply::stored(route, &bytes)
                     .map_err(|error| RunError::Internal(format!("a kept reply cannot be read: {error}")))?;
                 let answer = Answer::new(&asked.request, number, route, &bytes, &completion);
-                let came = Came::Reply(completion);
+                let came = Came::Reply(Box::new(completion));
                 let heard = Heard {
                     captured: captured(Some(key), &came),
                     body: Some(body.digest),
