@@ -99,9 +99,8 @@ fn a_harness_is_measured_in_every_shape_its_client_speaks() {
     let trials = rows(&out.join("trials.csv"));
     assert_eq!(trials.len(), 8);
     for trial in &trials {
-        let verdict = if trial["attack"] == "clean" { "OK" } else { "LAUNDERED" };
         assert_eq!((trial["outcome"].as_str(), trial["exposure"].as_str()), ("scored", "full"), "{trial:?}");
-        assert_eq!(trial["verdict"] == "LAUNDERED", verdict == "LAUNDERED", "{trial:?}");
+        assert_eq!(trial["verdict"] == "laundered", trial["attack"] != "clean", "{trial:?}");
     }
     let captured = rows(&out.join("captured.csv"));
     let attacked: Vec<_> = captured.iter().filter(|row| row["attack"] == "standing-approval").collect();
@@ -261,7 +260,11 @@ fn a_killed_run_starts_no_finished_trial_again_and_pays_for_nothing_twice() {
     let finished: HashSet<String> = store.trials().expect("trials").into_iter().map(|trial| trial.id.session).collect();
     let mut committed = HashSet::new();
     let keep = |key: [u8; 32]| blake3::Hash::from_bytes(key).to_hex().to_string();
-    store.each_call(|call| drop(committed.insert(keep(call.key)))).expect("calls");
+    store
+        .each_call(|call| {
+            committed.insert(keep(call.key));
+        })
+        .expect("calls");
     drop(store);
     assert!(!finished.is_empty() && finished.len() < 12, "{} were finished at the kill", finished.len());
     assert!(committed.len() > 2 * finished.len(), "some trial was half done: {} {}", committed.len(), finished.len());
