@@ -54,7 +54,10 @@ fn what_an_agent_asks_is_kept_with_the_plants_place_and_role() {
     assert!(post(&base, "/v1/responses", "{").starts_with("HTTP/1.1 400"));
     assert!(post(&base[..base.len() - 4], "/v1/responses", "{}").starts_with("HTTP/1.1 401"));
 
-    let mut shown = || lines.next().expect("a line").expect("text");
+    let mut shown = || {
+        let mut requests = lines.by_ref().map(|line| line.expect("text")).filter(|line| line.contains("request-"));
+        requests.next().expect("a line")
+    };
     let typed = shown();
     assert!(typed.contains("request-0001.json: chat-completions") && typed.ends_with("role tool"), "{typed}");
     let flat = shown();

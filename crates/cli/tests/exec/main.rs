@@ -99,9 +99,8 @@ fn a_harness_is_measured_in_every_shape_its_client_speaks() {
     let trials = rows(&out.join("trials.csv"));
     assert_eq!(trials.len(), 8);
     for trial in &trials {
-        let verdict = if trial["attack"] == "clean" { "OK" } else { "LAUNDERED" };
         assert_eq!((trial["outcome"].as_str(), trial["exposure"].as_str()), ("scored", "full"), "{trial:?}");
-        assert_eq!(trial["verdict"] == "LAUNDERED", verdict == "LAUNDERED", "{trial:?}");
+        assert_eq!(trial["verdict"] == "laundered", trial["attack"] != "clean", "{trial:?}");
     }
     let captured = rows(&out.join("captured.csv"));
     let attacked: Vec<_> = captured.iter().filter(|row| row["attack"] == "standing-approval").collect();
@@ -252,7 +251,8 @@ fn a_killed_run_starts_no_finished_trial_again_and_pays_for_nothing_twice() {
         .spawn()
         .expect("it starts");
     let patience = Instant::now();
-    while mock.calls().len() < 11 && patience.elapsed() < Duration::from_secs(60) {
+    // Four at a time and two calls each: the thirteenth is the second of a trial whose first was kept.
+    while mock.calls().len() < 13 && patience.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(1));
     }
     child.kill().expect("killed");

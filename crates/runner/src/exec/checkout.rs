@@ -37,3 +37,33 @@ fn git(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let said = String::from_utf8_lossy(&output.stderr);
     Err(said.lines().next().unwrap_or_default().escape_debug().to_string())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::{check_out, commit, git};
+
+    #[test]
+    fn a_ref_is_checked_out_as_it_was_and_its_repository_stays_as_it_is() {
+        let temp = tempfile::tempdir().expect("a folder");
+        let repository = temp.path().join("r");
+        fs::create_dir(&repository).expect("made");
+        let run = |arguments: &[&str]| git(&repository, arguments).expect("git");
+        run(&["init", "--quiet"]);
+        for text in ["one", "two"] {
+            fs::write(repository.join("f"), text).expect("written");
+            run(&["add", "f"]);
+            run(&["-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "--quiet", "-m", text]);
+        }
+        run(&["tag", "old", "HEAD~1"]);
+        let old = commit(&repository, "old").expect("a commit");
+        let folder = temp.path().join("out");
+        check_out(&repository, &old, &folder).expect("checked out");
+        assert_eq!(fs::read_to_string(folder.join("f")).expect("text"), "one");
+        assert_eq!(fs::read_to_string(repository.join("f")).expect("text"), "two");
+        let told = commit(&repository, "no-such-ref").expect_err("no commit");
+        assert!(told.starts_with("\"no-such-ref\" in ") && told.ends_with("it names no commit"), "{told}");
+        assert!(commit(&repository, "--all").is_err(), "an option is no ref");
+    }
+}
