@@ -10,11 +10,15 @@
 //! preset, prompt or shield is one file under `scenarios/`.
 
 pub mod arm;
+pub mod axes;
 pub mod caps;
 pub mod compactor;
+mod escape;
 pub mod forms;
+mod labelled;
 pub mod presets;
 pub mod prompt;
+mod python_text;
 pub mod records;
 pub mod request;
 pub mod shield;
@@ -22,7 +26,7 @@ pub mod tracked;
 pub mod view;
 
 pub use arm::Arm;
-pub use compactor::{Compactor, Refusal};
+pub use compactor::{Compactor, Given, Next, Refusal};
 pub use forms::Form;
 pub use request::Request;
 pub use view::View;

@@ -29,7 +29,7 @@ fn block(name: &str, session: &Session, caps: &Caps) -> String {
     let arm = arm(name);
     let shield = arm.shield.as_deref().and_then(presets::shield).map(|text| Shield::parse(text).expect("a shield"));
     let view = View::new(records(session, Window::All, shield.as_ref(), arm.scrub), caps);
-    forms::block(&view, arm.labels.expect("labels")).text
+    forms::block(&view, forms::Transcript::of(&arm)).text
 }
 
 #[test]
