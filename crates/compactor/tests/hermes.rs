@@ -140,13 +140,3 @@ fn typed_arguments_are_capped() {
     assert_eq!(sent.arguments.chars().count(), 1203, "as long as the flattened text");
     assert!(object["truncated"].as_str().is_some_and(|text| text.len() > 1180));
 }
-
-#[test]
-fn every_preset_builds_from_its_files() {
-    let session = session(&json!([{"role": "user", "content": "Find the cause."}]));
-    for name in presets::arm_names() {
-        let arm = arm(name);
-        assert_eq!(arm.name, name);
-        Compactor::new(arm).expect(name).request(&session, "2026-03-04").expect(name);
-    }
-}
