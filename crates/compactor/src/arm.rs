@@ -8,7 +8,7 @@ use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::{LabelStyle, Naming};
 
-use crate::axes::{self, After, Clear, Escape, Instructions, Previous, Shown, Staged, Wrapper};
+use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Wrapper};
 use crate::caps::{self, Caps};
 use crate::forms::{Form, Need};
 use crate::records::{Scrub, Window};
@@ -127,6 +127,8 @@ pub struct Arm {
     pub state: Option<Vec<String>>,
     /// Which results stay where no model is asked.
     pub clear: Option<Clear>,
+    /// What becomes of user turns that no person wrote, in forms with roles.
+    pub harness_rows: HarnessRows,
     /// How the next compaction is given this one's summary.
     pub previous: Previous,
     /// Where the summary goes.
@@ -213,6 +215,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
             ("wrapper", traits.wrapper),
             ("escape", traits.escape),
             ("transcript", traits.transcript),
+            ("harness-rows", if form.is_flat() { Need::Absent } else { Need::Optional }),
             ("staged", if form == Form::FlatStaged { Need::Required } else { Need::Absent }),
             ("state", if form == Form::FlatDelta { Need::Required } else { Need::Absent }),
             ("clear", if form == Form::ClearOnly { Need::Required } else { Need::Absent }),
@@ -237,6 +240,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     let staged = root.table(document, "staged").and_then(|fields| axes::staged(document, fields));
     let state = root.optional(document, "state");
     let clear = root.table(document, "clear").and_then(|fields| axes::clear(document, fields));
+    let harness_rows = HarnessRows::optional(document, root, "harness-rows").unwrap_or(HarnessRows::Note);
     let previous = Previous::optional(document, root, "previous").unwrap_or(Previous::Slot);
     let after = root.table(document, "after").and_then(|fields| axes::after(document, fields));
     Some(Arm {
@@ -258,6 +262,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         staged,
         state,
         clear,
+        harness_rows,
         previous,
         after,
         pointer: pointer.map(|(text, _)| text.trim().to_owned()),
@@ -268,6 +273,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
 }
 
 /// An axis as a form looks at it.
+#[derive(Clone, Copy)]
 struct Axis<'a> {
     key: &'static str,
     need: Need,

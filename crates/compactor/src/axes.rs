@@ -130,6 +130,17 @@ choice! {
 }
 
 choice! {
+    /// What forms with roles make of user turns that no person wrote. Flattened forms label every turn
+    /// by its recorded role.
+    HarnessRows {
+        /// Assistant text behind a mark.
+        Note = "note",
+        /// User messages, as they were recorded: most harnesses cannot tell them from a person's.
+        Recorded = "recorded",
+    }
+}
+
+choice! {
     /// How the next compaction is given the summary of the one before.
     Previous {
         /// In a block of its own, by the prompt's `previous` part.

@@ -170,6 +170,8 @@ impl Compactor {
                 Step::Replace(built) => (built, Next::Replace),
             };
         match &self.arm.caps.total {
+            // An arm may leave out all that there is.
+            _ if built.turn_chars == 0 => Err(Refusal::Nothing),
             Some(total) if built.turn_chars > total.limit && !self.breaks_bound() => {
                 Err(Refusal::OverBound { chars: built.turn_chars, limit: total.limit })
             }

@@ -44,13 +44,13 @@ pub(crate) fn end(style: &LabelStyle, record: &Record) -> &'static str {
     }
 }
 
-/// The calls of a record in flattened text; empty where it has none, or the style writes none.
-pub(crate) fn call_lines(style: &LabelStyle, calls: &[RecordCall], escaper: Option<&Escaper>) -> String {
+/// The calls of a record whose text is `said`; empty where it has none, or the style writes none.
+pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[RecordCall], escaper: Option<&Escaper>) -> String {
     let lines = &style.calls;
     if calls.is_empty() || lines.each.is_empty() {
         return String::new();
     }
-    let mut out = String::from(lines.open);
+    let mut out = String::from(if said.trim().is_empty() { lines.open_alone } else { lines.open });
     for (place, call) in calls.iter().enumerate() {
         if place > 0 {
             out.push_str(lines.between);
@@ -137,7 +137,7 @@ mod tests {
         let style = labels::by_id("xml-message-type").expect("a style");
         let call = RecordCall { id: "c".to_owned(), name: "a\"><b".to_owned(), arguments: "<x>".to_owned() };
         assert_eq!(
-            call_lines(style, &[call], Some(&Escaper::new(&Escape::Xml))),
+            call_lines(style, "", &[call], Some(&Escaper::new(&Escape::Xml))),
             "<tool_call id=\"c\" name=\"a&quot;&gt;&lt;b\">&lt;x&gt;</tool_call>"
         );
     }

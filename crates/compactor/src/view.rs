@@ -134,7 +134,7 @@ impl View {
         let record = &self.records[index];
         chars(&label(style, record, index + 1, None))
             + chars(record.text.text())
-            + chars(&call_lines(style, &record.calls, None))
+            + chars(&call_lines(style, record.text.text(), &record.calls, None))
             + chars(end(style, record))
     }
 
@@ -144,7 +144,7 @@ impl View {
         let marker = &cap.record_marker;
         let record = &self.records[index];
         let mut flat = record.text.clone();
-        flat.push_own(&call_lines(cap.style(), &record.calls, None));
+        flat.push_own(&call_lines(cap.style(), record.text.text(), &record.calls, None));
         shorten_middle(&mut flat, target.saturating_sub(label), label, marker);
         let mut typed = record.text.clone();
         let mut left = target;

@@ -72,6 +72,8 @@ pub struct CallLines {
     pub place: CallPlace,
     /// What opens the list of calls.
     pub open: &'static str,
+    /// What opens it in a record that has no text.
+    pub open_alone: &'static str,
     /// One call: may hold `{id}`, `{name}` and `{arguments}`.
     pub each: &'static str,
     /// What stands between two calls.

@@ -94,7 +94,9 @@ impl Writer<'_> {
         }
         let shortened = view.shortened.get(&index).map(|shortened| &shortened.flat);
         let calls = match (shortened, self.shown.calls) {
-            (None, Presence::Shown) => call_lines(self.labels, &record.calls, self.escaper.as_ref()),
+            (None, Presence::Shown) => {
+                call_lines(self.labels, record.text.text(), &record.calls, self.escaper.as_ref())
+            }
             // A shortened record holds what is left of its calls.
             (Some(_), _) | (_, Presence::LeftOut) => String::new(),
         };

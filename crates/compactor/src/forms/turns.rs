@@ -6,7 +6,7 @@ use laundromat_session::normal_form::{Exchange, NO_OUTPUT, NOTE_PREFIX, Step, Te
 use laundromat_session::{Message, MessageRole, Role, SentCall};
 
 use super::form::{Built, Material};
-use crate::axes::Clear;
+use crate::axes::{Clear, HarnessRows};
 use crate::caps::object_within;
 use crate::labelled::{call_lines, fill};
 use crate::records::RecordCall;
@@ -80,7 +80,8 @@ impl<'a> Frame<'a> {
             Step::User(_) | Step::Note(_) => 0,
         });
         let cleared = clear.map_or(0, |clear| results.sum::<usize>().saturating_sub(clear.keep));
-        let mut writer = Writer { view, kept: kept(view), tools, clear, cleared, own, request };
+        let mut writer =
+            Writer { view, kept: kept(view), tools, clear, cleared, own, harness_rows: from.arm.harness_rows, request };
         let mut gaps = gaps(view).peekable();
         for step in &view.normal.steps[writer.skipped()..] {
             // A gap's marker goes in front of the first step that begins behind it, so that it never
@@ -147,6 +148,7 @@ struct Writer<'v> {
     cleared: usize,
     /// Leading system records that were sent already.
     own: usize,
+    harness_rows: HarnessRows,
     request: Request,
 }
 
@@ -222,6 +224,10 @@ impl Writer<'_> {
                 let text = view.typed_text(*record);
                 self.request.push_tracked(Message::text(MessageRole::User, text.text()), text, 0);
             }
+            Step::Note(record) if self.kept[*record] && self.is_recorded_as_user(*record) => {
+                let text = view.typed_text(*record);
+                self.request.push_tracked(Message::text(MessageRole::User, text.text()), text, 0);
+            }
             Step::Note(record) if self.kept[*record] && *record >= self.own => {
                 let text = view.typed_text(*record);
                 let message = Message::text(MessageRole::Assistant, format!("{NOTE_PREFIX}{}", text.text()));
@@ -230,6 +236,11 @@ impl Writer<'_> {
             Step::Assistant { text, exchanges } => self.assistant(*text, exchanges),
             Step::User(_) | Step::Note(_) => {}
         }
+    }
+
+    /// Whether a harness row goes out as the user turn that it was recorded as.
+    fn is_recorded_as_user(&self, record: usize) -> bool {
+        self.harness_rows == HarnessRows::Recorded && self.view.records[record].role == Role::User
     }
 
     fn assistant(&mut self, text: Option<usize>, exchanges: &[Exchange]) {
@@ -248,9 +259,9 @@ impl Writer<'_> {
             }
             Tools::AsText(labels) => {
                 let calls: Vec<RecordCall> = sent.iter().map(|exchange| self.call(exchange)).map(recorded).collect();
-                let lines = call_lines(labels, &calls, None);
+                let lines = call_lines(labels, text.text(), &calls, None);
                 let (said, text) = match text.text().trim().is_empty() {
-                    true => (lines.trim_start().to_owned(), &own),
+                    true => (lines, &own),
                     false => (format!("{}{lines}", text.text()), text),
                 };
                 if !said.is_empty() {

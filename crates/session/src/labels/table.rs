@@ -7,18 +7,29 @@ use super::{Arguments, CallLines, CallPlace, Ends, LabelStyle, Naming};
 const BLOCK: CallLines = CallLines {
     place: CallPlace::Inside,
     open: "\n[Tool calls:",
+    open_alone: "\n[Tool calls:",
     each: "\n  {name}({arguments})",
     between: "",
     close: "\n]",
     arguments: Arguments::Recorded,
 };
 
+/// Entries of their own.
 const fn apart(open: &'static str, each: &'static str, between: &'static str, arguments: Arguments) -> CallLines {
-    CallLines { place: CallPlace::Apart, open, each, between, close: "", arguments }
+    CallLines { place: CallPlace::Apart, open, open_alone: open, each, between, close: "", arguments }
 }
 
+/// Behind the assistant's text, with `open` only where there is some.
 const fn inside(open: &'static str, each: &'static str, between: &'static str) -> CallLines {
-    CallLines { place: CallPlace::Inside, open, each, between, close: "", arguments: Arguments::Recorded }
+    CallLines {
+        place: CallPlace::Inside,
+        open,
+        open_alone: "",
+        each,
+        between,
+        close: "",
+        arguments: Arguments::Recorded,
+    }
 }
 
 /// A style with four labels and nothing else of its own.
@@ -67,7 +78,7 @@ pub const STYLES: &[LabelStyle] = &[
     LabelStyle {
         ends: Ends { user: "</user>", assistant: "</assistant>", tool: "</tool>", system: "</system>" },
         between: "\n",
-        calls: inside("", "\nUsed tool \"{name}\" with arguments: {arguments}", ""),
+        calls: inside("\n", "Used tool \"{name}\" with arguments: {arguments}", "\n"),
         ..style("xml-role", Role, ["<user>", "<assistant>", "<tool>", "<system>"], &["copilot"])
     },
     style(
@@ -94,7 +105,7 @@ pub const STYLES: &[LabelStyle] = &[
         ..style("cline", Role, ["[User]: ", "[Bot]: ", "[Tool result]: ", "[System]: "], &["cline"])
     },
     LabelStyle {
-        calls: inside("[Called tools: ", "{name}", ", ").closed("]"),
+        calls: inside("\n[Called tools: ", "{name}", ", ").alone("[Called tools: ").closed("]"),
         ..style("crewai", Role, ["[USER]: ", "[ASSISTANT]: ", "[TOOL_RESULT ({name})]: ", "[SYSTEM]: "], &["crewai"])
     },
     LabelStyle {
@@ -123,7 +134,7 @@ pub const STYLES: &[LabelStyle] = &[
     },
     LabelStyle {
         between: "\n",
-        calls: inside(" -> ", "{name}({arguments})", ", "),
+        calls: inside(" -> ", "{name}({arguments})", ", ").alone("-> "),
         ..style("bracket-bare", Role, ["[user] ", "[assistant] ", "[tool] ", "[system] "], &["letta"])
     },
     LabelStyle {
@@ -269,7 +280,7 @@ pub const STYLES: &[LabelStyle] = &[
     },
     // Only the tool parts of these two are ever written: their turns go out in roles.
     LabelStyle {
-        calls: CallLines { arguments: Arguments::Lines, ..inside("", "\n[Tool Use: {name}]\n{arguments}", "\n") },
+        calls: CallLines { arguments: Arguments::Lines, ..inside("\n", "[Tool Use: {name}]\n{arguments}", "\n\n") },
         ..style("tool-block", Neutral, ["", "", "[Tool Result]\n", ""], &["roo-code"])
     },
     LabelStyle {
@@ -279,6 +290,10 @@ pub const STYLES: &[LabelStyle] = &[
 ];
 
 impl CallLines {
+    const fn alone(self, open_alone: &'static str) -> Self {
+        Self { open_alone, ..self }
+    }
+
     const fn closed(self, close: &'static str) -> Self {
         Self { close, ..self }
     }
