@@ -144,7 +144,7 @@ impl Compactor {
     /// When the arm refuses, asks no model, or needs more than one call.
     pub fn request_of(&self, view: &View, date: &str) -> Result<Request, Refusal> {
         let given = Given { date, previous: None };
-        let calls = self.with_material(view, given, |from| self.arm.form.calls(from));
+        let calls = self.arm.form.calls(view, &self.arm);
         if calls > 1 {
             return Err(Refusal::ManyCalls { calls });
         }

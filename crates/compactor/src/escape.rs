@@ -44,7 +44,7 @@ impl Escaper {
         }
     }
 
-    fn edits(&self, text: &str) -> Vec<(Range<usize>, String)> {
+    fn edits(&self, text: &str) -> Vec<(Range<usize>, &'static str)> {
         match self {
             Self::Xml => text
                 .bytes()
@@ -56,11 +56,11 @@ impl Escaper {
                         b'>' => "&gt;",
                         _ => return None,
                     };
-                    Some((at..at + 1, entity.to_owned()))
+                    Some((at..at + 1, entity))
                 })
                 .collect(),
             Self::OwnTags(tags) => {
-                tags.find_iter(text).map(|found| (found.start()..found.start() + 1, "&lt;".to_owned())).collect()
+                tags.find_iter(text).map(|found| (found.start()..found.start() + 1, "&lt;")).collect()
             }
         }
     }

@@ -6,14 +6,15 @@ use laundromat_session::labels::fill;
 
 use super::flat::{Block, Transcript, block_of};
 use super::form::{Built, Material, Step};
+use crate::arm::Arm;
 use crate::axes::Merge;
 use crate::compactor::Refusal;
-use crate::view::{Item, SEPARATOR};
+use crate::view::{Item, SEPARATOR, View};
 
 /// The next request, or the summary, given the replies so far.
 pub(super) fn step(from: Material<'_>, replies: &[String]) -> Result<Step, Refusal> {
-    let parts = parts(from).len();
-    let merge = merge(from);
+    let parts = parts(from.view, from.arm).len();
+    let merge = merge(from.arm);
     Ok(match replies.len() {
         asked if asked < parts => Step::Ask(build(from, asked)),
         1 if parts == 1 => Step::Summary(replies[0].clone()),
@@ -23,20 +24,20 @@ pub(super) fn step(from: Material<'_>, replies: &[String]) -> Result<Step, Refus
     })
 }
 
-pub(super) fn calls(from: Material<'_>) -> usize {
-    match parts(from).len() {
+pub(super) fn calls(view: &View, arm: &Arm) -> usize {
+    match parts(view, arm).len() {
         1 => 1,
-        parts => parts + usize::from(merge(from) == Merge::Summarize),
+        parts => parts + usize::from(merge(arm) == Merge::Summarize),
     }
 }
 
 pub(super) fn build(from: Material<'_>, part: usize) -> Built {
-    let items = parts(from).get(part).copied().unwrap_or_default();
+    let items = parts(from.view, from.arm).get(part).copied().unwrap_or_default();
     block_of(from.view, items, Transcript::of(from.arm)).request(from, MessageRole::User)
 }
 
-fn merge(from: Material<'_>) -> Merge {
-    from.arm.staged.map_or(Merge::Summarize, |staged| staged.merge)
+fn merge(arm: &Arm) -> Merge {
+    arm.staged.map_or(Merge::Summarize, |staged| staged.merge)
 }
 
 fn merged(from: Material<'_>, replies: &[String]) -> Built {
@@ -48,12 +49,12 @@ fn merged(from: Material<'_>, replies: &[String]) -> Built {
 }
 
 /// Runs of whole records, each within the arm's size of a part where a record is not longer by itself.
-fn parts(from: Material<'_>) -> Vec<&[Item]> {
-    let most = from.arm.staged.map_or(usize::MAX, |staged| staged.chunk);
-    let items = &from.view.items;
+fn parts<'v>(view: &'v View, arm: &Arm) -> Vec<&'v [Item]> {
+    let most = arm.staged.map_or(usize::MAX, |staged| staged.chunk);
+    let items = &view.items;
     let size = |item: &Item| match item {
         Item::Kept(index) => {
-            let record = &from.view.records[*index];
+            let record = &view.records[*index];
             let calls = record.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
             record.text.text().chars().count() + calls.sum::<usize>()
         }

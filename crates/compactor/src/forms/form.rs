@@ -190,9 +190,9 @@ impl Form {
     }
 
     /// How many calls the form makes.
-    pub(crate) fn calls(self, from: Material<'_>) -> usize {
+    pub(crate) fn calls(self, view: &View, arm: &Arm) -> usize {
         match self {
-            Self::FlatStaged => flat_staged::calls(from),
+            Self::FlatStaged => flat_staged::calls(view, arm),
             Self::ClearOnly | Self::StaticFallback => 0,
             _ => 1,
         }
