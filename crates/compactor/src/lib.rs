@@ -6,8 +6,11 @@
 //! * [`compactor`] looks an arm's files up once and walks the line above;
 //! * [`tracked`] text knows which of its bytes came from the session, so exposure is computed.
 //!
-//! It may use `session`. A new form is one file in `forms/` and one arm of [`forms::Form`]; a new
-//! preset, prompt or shield is one file under `scenarios/`.
+//! A compaction of several calls is walked with [`Compactor::next`], a pure function of the replies so
+//! far; [`Compactor::request`] is its first step, for arms that need no more than one.
+//!
+//! It may use `session`. A new form is one file in `forms/` and one variant of [`forms::Form`]; a new
+//! axis is one choice in [`axes`]; a new preset, prompt or shield is one file under `scenarios/`.
 
 pub mod arm;
 pub mod axes;
