@@ -60,8 +60,13 @@ fn turn() -> impl Strategy<Value = Turn> {
 fn sessions() -> impl Strategy<Value = Session> {
     prop::collection::vec(turn(), 1..60)
         .prop_map(|turns| Session { id: "generated".to_owned(), title: None, origin: None, turns })
-        .prop_filter("something besides the system prompt", |session| {
-            session.turns.iter().any(|turn| turn.role != Role::System)
+        .prop_filter("something to summarize", |session| {
+            let says = |turn: &Turn| match turn.role {
+                Role::Tool => true,
+                Role::User => !turn.text().trim().is_empty(),
+                _ => !turn.calls.is_empty(),
+            };
+            session.turns.iter().any(says)
         })
 }
 
