@@ -2,13 +2,15 @@
 //! that reproduces the structure of a known harness.
 
 use std::fmt;
+use std::ops::Range;
 
 use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
-use laundromat_session::labels::LabelStyle;
+use laundromat_session::labels::{LabelStyle, Naming};
 
+use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Wrapper};
 use crate::caps::{self, Caps};
-use crate::forms::Form;
+use crate::forms::{Form, Need};
 use crate::records::{Scrub, Window};
 
 /// What `schema` says in an arm file.
@@ -99,6 +101,8 @@ pub struct Arm {
     pub faults: Vec<Invariant>,
     /// How the request is built.
     pub form: Form,
+    /// Where the instructions stand.
+    pub instructions: Instructions,
     /// How flattened forms label turns; `None` for forms that do not.
     pub labels: Option<&'static LabelStyle>,
     /// Which turns go in.
@@ -111,6 +115,24 @@ pub struct Arm {
     pub prompt: String,
     /// Whose words that prompt is in.
     pub prompt_basis: PromptBasis,
+    /// What a flattened transcript shows.
+    pub shown: Shown,
+    /// How session text in a transcript is escaped.
+    pub escape: Option<Escape>,
+    /// What encloses a transcript.
+    pub wrapper: Option<Wrapper>,
+    /// How a long transcript is parted.
+    pub staged: Option<Staged>,
+    /// The lists of the state that a reply changes.
+    pub state: Option<Vec<String>>,
+    /// Which results stay where no model is asked.
+    pub clear: Option<Clear>,
+    /// What becomes of user turns that no person wrote, in forms with roles.
+    pub harness_rows: HarnessRows,
+    /// How the next compaction is given this one's summary.
+    pub previous: Previous,
+    /// Where the summary goes.
+    pub after: Option<After>,
     /// The final user message of typed forms.
     pub pointer: Option<String>,
     /// The context window in tokens, which the summary's target length depends on.
@@ -178,61 +200,126 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         Some(Source { harness: harness?, version: version?, basis: basis? })
     });
     let caps = root.table(document, "caps").map(|fields| caps::read(document, fields)).unwrap_or_default();
-    match form {
-        Some(Form::Typed) if pointer.is_none() => {
-            document.fault(
-                &root.span(),
-                "pointer",
-                "a typed form needs a pointer, its final user message",
-                "add pointer = \"...\"",
-            );
+    let instructions = instructions(document, root, form);
+    if let Some(form) = form {
+        let traits = form.traits();
+        let labels_span = labels.as_ref().map(|(_, span)| span);
+        need(
+            document,
+            root,
+            Axis { key: "pointer", need: traits.pointer, span: pointer.as_ref().map(|(_, span)| span) },
+        );
+        need(document, root, Axis { key: "labels", need: traits.labels, span: labels_span });
+        let whole = root.span();
+        for (key, need_it) in [
+            ("wrapper", traits.wrapper),
+            ("escape", traits.escape),
+            ("transcript", traits.transcript),
+            ("harness-rows", if form.is_flat() { Need::Absent } else { Need::Optional }),
+            ("staged", if form == Form::FlatStaged { Need::Required } else { Need::Absent }),
+            ("state", if form == Form::FlatDelta { Need::Required } else { Need::Absent }),
+            ("clear", if form == Form::ClearOnly { Need::Required } else { Need::Absent }),
+        ] {
+            let span = root.has(key).then_some(&whole);
+            need(document, root, Axis { key, need: need_it, span });
         }
-        Some(Form::FlatUser | Form::FlatSplit) if labels.is_none() => {
-            document.fault(
-                &root.span(),
-                "labels",
-                "a flattened form needs labels",
-                "add labels = \"bracket-upper\" or another style",
-            );
-        }
-        _ => {}
-    }
-    match (form, &pointer, &labels) {
-        (Some(Form::FlatUser | Form::FlatSplit), Some((_, span)), _) => {
-            document.fault(
-                span,
-                "pointer",
-                "a flattened form has no pointer",
-                "drop the key, or write form = \"typed\"",
-            );
-        }
-        (Some(Form::Typed), _, Some((_, span))) => {
+        if let (Form::FlatNoroles, Some((Some(style), span))) = (form, &labels)
+            && style.naming != Naming::Neutral
+        {
             document.fault(
                 span,
                 "labels",
-                "a typed form labels no turns",
-                "drop the key, or choose a flattened form; the labels that sizes are counted with stand in [caps.total]",
+                format!("\"{}\" says who spoke", style.id),
+                "write a style that does not, as \"numbered\" or \"bare\"",
             );
         }
-        _ => {}
     }
+    let shown = root.table(document, "transcript").map(|fields| axes::shown(document, fields)).unwrap_or_default();
+    let escape = axes::escape(document, root);
+    let wrapper = root.table(document, "wrapper").and_then(|fields| axes::wrapper(document, fields));
+    let staged = root.table(document, "staged").and_then(|fields| axes::staged(document, fields));
+    let state = root.optional(document, "state");
+    let clear = root.table(document, "clear").and_then(|fields| axes::clear(document, fields));
+    let harness_rows = HarnessRows::optional(document, root, "harness-rows").unwrap_or(HarnessRows::Note);
+    let previous = Previous::optional(document, root, "previous").unwrap_or(Previous::Slot);
+    let after = root.table(document, "after").and_then(|fields| axes::after(document, fields));
     Some(Arm {
         name: name?,
         title: title?,
         source: source?,
         faults,
         form: form?,
+        instructions,
         labels: labels.and_then(|(style, _)| style),
         window: window?,
         scrub: scrub?,
         shield,
         prompt: prompt?,
         prompt_basis: prompt_basis?,
+        shown,
+        escape,
+        wrapper,
+        staged,
+        state,
+        clear,
+        harness_rows,
+        previous,
+        after,
         pointer: pointer.map(|(text, _)| text.trim().to_owned()),
         context_tokens: context_tokens?.0,
         extra_tokens,
         caps,
     })
+}
+
+/// An axis as a form looks at it.
+#[derive(Clone, Copy)]
+struct Axis<'a> {
+    key: &'static str,
+    need: Need,
+    /// Where it stands, if it does.
+    span: Option<&'a Range<usize>>,
+}
+
+/// Checks that an axis is there where the form needs it, and only where it has a use for it.
+fn need<'i>(document: &mut Document<'i>, root: &Fields<'i>, axis: Axis<'_>) {
+    let (problem, remedy) = match (axis.need, axis.span, axis.key) {
+        (Need::Required, None, "pointer") => {
+            ("a typed form needs a pointer, its final user message".to_owned(), "add pointer = \"...\"".to_owned())
+        }
+        (Need::Required, None, "labels") => {
+            ("a flattened form needs labels".to_owned(), "add labels = \"bracket-upper\" or another style".to_owned())
+        }
+        (Need::Required, None, key) => (format!("this form cannot do without {key}"), format!("add {key}")),
+        (Need::Absent, Some(_), "pointer") => {
+            ("a flattened form has no pointer".to_owned(), "drop the key, or write form = \"typed\"".to_owned())
+        }
+        (Need::Absent, Some(_), "labels") => (
+            "a typed form labels no turns".to_owned(),
+            "drop the key, or choose a flattened form; the labels that sizes are counted with stand in [caps.total]"
+                .to_owned(),
+        ),
+        (Need::Absent, Some(_), key) => (format!("this form has no use for {key}"), "drop it".to_owned()),
+        (Need::Required | Need::Optional, Some(_), _) | (Need::Optional | Need::Absent, None, _) => return,
+    };
+    document.fault(axis.span.unwrap_or(&root.span()), axis.key, problem, remedy);
+}
+
+/// Where the instructions stand: as written, or where the form usually has them.
+fn instructions<'i>(document: &mut Document<'i>, root: &mut Fields<'i>, form: Option<Form>) -> Instructions {
+    let places = form.map_or(&[][..], |form| form.traits().places);
+    let usual = places.first().copied().unwrap_or(Instructions::System);
+    let Some(chosen) = Instructions::optional(document, root, "instructions") else { return usual };
+    if form.is_some() && !places.contains(&chosen) {
+        let known: Vec<&str> = places.iter().map(|place| place.id()).collect();
+        document.fault(
+            &root.span(),
+            "instructions",
+            format!("this form cannot have them at \"{}\"", chosen.id()),
+            choose_remedy(chosen.id(), &known),
+        );
+    }
+    chosen
 }
 
 fn faults<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Invariant> {

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use laundromat_session::Role;
 use laundromat_session::fault::choose_remedy;
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::holes;
@@ -22,10 +23,36 @@ const LEAST_TOTAL: usize = 1000;
 pub struct Caps {
     /// Cap on each record's text.
     pub text: Option<TextCap>,
+    /// Caps on the texts of single roles, in place of `text`.
+    pub roles: RoleCaps,
     /// Cap on each call's arguments.
     pub arguments: Option<ArgumentsCap>,
     /// Bound on all records together.
     pub total: Option<TotalCap>,
+}
+
+/// Caps on texts by who speaks; a role without one has the cap for all.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RoleCaps {
+    /// User turns.
+    pub user: Option<TextCap>,
+    /// Assistant turns.
+    pub assistant: Option<TextCap>,
+    /// Tool results.
+    pub tool: Option<TextCap>,
+}
+
+impl Caps {
+    /// The cap on a record's text.
+    pub(crate) fn text_of(&self, role: &Role) -> Option<&TextCap> {
+        let own = match role {
+            Role::User => self.roles.user.as_ref(),
+            Role::Assistant => self.roles.assistant.as_ref(),
+            Role::Tool => self.roles.tool.as_ref(),
+            Role::System | Role::Marker(_) | Role::Other(_) => None,
+        };
+        own.or(self.text.as_ref())
+    }
 }
 
 /// Longer texts keep their head and tail around a marker. All counts are characters.
@@ -59,12 +86,26 @@ pub struct TotalCap {
     pub limit: usize,
     /// Most slices.
     pub slices: usize,
-    /// What stands for the records between two slices: holds `{first}`, `{last}` and `{chars}`.
+    /// What stands for the records between two slices: holds `{first}`, `{last}` and `{chars}`, or
+    /// nothing at all.
     pub marker: String,
+    /// The record that the oldest slice begins with.
+    pub start: SliceStart,
     /// The label style that sizes are counted with, so that every arm counts alike.
     pub labels: &'static str,
     /// What shortens the middle of a record that is longer than a slice.
     pub record_marker: String,
+}
+
+/// Where the oldest slice of a view begins.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SliceStart {
+    /// At any record.
+    #[default]
+    Any,
+    /// At a genuine user turn, where there is one in it.
+    UserTurn,
 }
 
 impl TotalCap {
@@ -172,25 +213,9 @@ pub(crate) fn thousands(n: usize) -> String {
 
 /// Reads the `[caps]` table of an arm.
 pub(crate) fn read<'i>(document: &mut Document<'i>, mut caps: Fields<'i>) -> Caps {
-    let text = caps.table(document, "text").and_then(|mut fields| {
-        let limit = fields.required(document, "limit");
-        let head = fields.required(document, "head");
-        let tail = fields.required(document, "tail");
-        let marker = text_marker(document, &mut fields, "marker");
-        let span = fields.span();
-        let path = fields.path_of("limit");
-        fields.finish(document);
-        let cap = TextCap { limit: limit?, head: head?, tail: tail?, marker: marker? };
-        if cap.head + cap.tail > cap.limit {
-            document.fault(
-                &span,
-                &path,
-                "head and tail together are longer than the limit",
-                "make limit at least head + tail",
-            );
-        }
-        Some(cap)
-    });
+    let mut text_cap = |key: &'static str| caps.table(document, key).and_then(|fields| text_cap(document, fields));
+    let text = text_cap("text");
+    let roles = RoleCaps { user: text_cap("user"), assistant: text_cap("assistant"), tool: text_cap("tool") };
     let arguments = caps.table(document, "arguments").and_then(|mut fields| {
         let limit = fields.required(document, "limit");
         let head = fields.required_at::<usize>(document, "head");
@@ -210,7 +235,28 @@ pub(crate) fn read<'i>(document: &mut Document<'i>, mut caps: Fields<'i>) -> Cap
     });
     let total = caps.table(document, "total").and_then(|fields| total(document, fields));
     caps.finish(document);
-    Caps { text, arguments, total }
+    Caps { text, roles, arguments, total }
+}
+
+/// Reads the cap of texts.
+fn text_cap<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<TextCap> {
+    let limit = fields.required(document, "limit");
+    let head = fields.required(document, "head");
+    let tail = fields.required(document, "tail");
+    let marker = text_marker(document, &mut fields, "marker");
+    let span = fields.span();
+    let path = fields.path_of("limit");
+    fields.finish(document);
+    let cap = TextCap { limit: limit?, head: head?, tail: tail?, marker: marker? };
+    if cap.head + cap.tail > cap.limit {
+        document.fault(
+            &span,
+            &path,
+            "head and tail together are longer than the limit",
+            "make limit at least head + tail",
+        );
+    }
+    Some(cap)
 }
 
 fn total<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<TotalCap> {
@@ -229,7 +275,8 @@ fn total<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Tota
             format!("write at least {LEAST_TOTAL}"),
         );
     }
-    if let Some((marker, span)) = &marker {
+    let start = fields.optional(document, "start").unwrap_or_default();
+    if let Some((marker, span)) = marker.as_ref().filter(|(marker, _)| !marker.is_empty()) {
         for problem in holes::problems(marker, GAP_HOLES) {
             document.fault(
                 span,
@@ -247,6 +294,7 @@ fn total<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Tota
         limit: limit?.0,
         slices: slices?.0,
         marker: marker?.0,
+        start,
         labels: labels?.id,
         record_marker: record_marker?,
     })

@@ -3,7 +3,9 @@
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Session, tokens};
 
-use crate::arm::Arm;
+use crate::arm::{Arm, Invariant};
+use crate::axes::Previous;
+use crate::forms::{Material, Step, empty_state};
 use crate::presets;
 use crate::prompt::{Filling, Prompt};
 use crate::records::{self, Record};
@@ -38,6 +40,44 @@ pub enum Refusal {
     /// Nothing is left to summarize.
     #[error("no turn is left to summarize; check the arm's window")]
     Nothing,
+    /// A turn holds what the transcript is fenced with.
+    #[error("the turns hold the reserved delimiter \"{delimiter}\", and a fence that they close is none")]
+    Delimiter {
+        /// The delimiter.
+        delimiter: String,
+    },
+    /// The arm makes several calls, and one was asked for.
+    #[error("the arm needs {calls} calls for this session, and a trial makes one")]
+    ManyCalls {
+        /// How many.
+        calls: usize,
+    },
+    /// The arm asks no model.
+    #[error("the arm asks no model, so there is no request")]
+    NoModel,
+    /// The reply to a form that keeps a state is no change of it.
+    #[error("the reply is no JSON object, so the state was not changed")]
+    NoChange,
+}
+
+/// What a compaction is given beside the session.
+#[derive(Debug, Clone, Copy)]
+pub struct Given<'a> {
+    /// The pinned date, `YYYY-MM-DD`.
+    pub date: &'a str,
+    /// The summary of the compaction before, for arms that keep a slot for it.
+    pub previous: Option<&'a str>,
+}
+
+/// What a compaction does next.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Next {
+    /// It asks the summarizer.
+    Ask(Request),
+    /// It has its summary.
+    Summary(String),
+    /// It asks nobody: these messages stand in place of the turns.
+    Replace(Request),
 }
 
 impl Compactor {
@@ -101,20 +141,60 @@ impl Compactor {
     /// Builds the request for a view.
     ///
     /// # Errors
-    /// When the arm refuses.
+    /// When the arm refuses, asks no model, or needs more than one call.
     pub fn request_of(&self, view: &View, date: &str) -> Result<Request, Refusal> {
+        let given = Given { date, previous: None };
+        let calls = self.arm.form.calls(view, &self.arm);
+        if calls > 1 {
+            return Err(Refusal::ManyCalls { calls });
+        }
+        match self.next(view, given, &[])? {
+            Next::Ask(request) => Ok(request),
+            Next::Summary(_) | Next::Replace(_) => Err(Refusal::NoModel),
+        }
+    }
+
+    /// What comes after `replies`, the summarizer's answers so far. A pure function: a compaction of
+    /// several calls is walked by asking again with one more reply.
+    ///
+    /// # Errors
+    /// When the arm refuses.
+    pub fn next(&self, view: &View, given: Given<'_>, replies: &[String]) -> Result<Next, Refusal> {
         if view.records.is_empty() {
             return Err(Refusal::Nothing);
         }
-        let structure = self.prompt.filled_structure(Filling { budget: self.target_tokens(view), date });
-        let request = self.arm.form.build(view, &self.arm, &self.prompt, &structure);
-        if let Some(total) = &self.arm.caps.total {
-            let chars = request.chars() - self.instruction_chars(&structure);
-            if chars > total.limit {
-                return Err(Refusal::OverBound { chars, limit: total.limit });
+        let (built, next): (_, fn(Request) -> Next) =
+            match self.with_material(view, given, |from| self.arm.form.step(from, replies))? {
+                Step::Summary(text) => return Ok(Next::Summary(text)),
+                Step::Ask(built) => (built, Next::Ask),
+                Step::Replace(built) => (built, Next::Replace),
+            };
+        match &self.arm.caps.total {
+            // An arm may leave out all that there is.
+            _ if built.turn_chars == 0 => Err(Refusal::Nothing),
+            Some(total) if built.turn_chars > total.limit && !self.breaks_bound() => {
+                Err(Refusal::OverBound { chars: built.turn_chars, limit: total.limit })
             }
+            _ => Ok(next(built.request)),
         }
-        Ok(request)
+    }
+
+    /// The harness cuts to its bound and then sends more, which is the fault that is to be measured.
+    fn breaks_bound(&self) -> bool {
+        self.arm.faults.contains(&Invariant::BoundedInput)
+    }
+
+    fn with_material<T>(&self, view: &View, given: Given<'_>, use_it: impl FnOnce(Material<'_>) -> T) -> T {
+        let empty;
+        let previous = match (given.previous, &self.arm.state) {
+            (None, Some(lists)) => {
+                empty = empty_state(lists);
+                Some(empty.as_str())
+            }
+            (previous, _) => previous.filter(|_| self.arm.previous == Previous::Slot),
+        };
+        let filling = Filling { budget: self.target_tokens(view), date: given.date };
+        use_it(Material { view, arm: &self.arm, prose: &self.prompt.prose(filling, previous) })
     }
 
     /// Target length: a fifth of the turns, at most a twentieth of the context window, within fixed ends.
@@ -122,22 +202,6 @@ impl Compactor {
         let chars: usize = view.kept().map(|index| view.records[index].text.text().chars().count()).sum();
         let most = MOST_TOKENS.min(self.arm.context_tokens / 20);
         (tokens::estimate(chars) / 5).min(most).max(LEAST_TOKENS) + self.arm.extra_tokens
-    }
-
-    /// Characters of the request that are not turns.
-    fn instruction_chars(&self, structure: &str) -> usize {
-        use crate::forms::Form;
-        use crate::view::SEPARATOR;
-        let prose = [self.prompt.preamble.as_str(), &self.prompt.task, structure];
-        let prose: usize = prose.iter().map(|text| text.chars().count()).sum();
-        let around = self.prompt.turns.chars().count() - "{turns}".len();
-        match self.arm.form {
-            Form::FlatUser => prose + around + 3 * SEPARATOR.len(),
-            Form::FlatSplit => prose + around + 2 * SEPARATOR.len(),
-            Form::Typed => {
-                prose + 2 * SEPARATOR.len() + self.arm.pointer.as_deref().map_or(0, |pointer| pointer.chars().count())
-            }
-        }
     }
 }
 

@@ -6,15 +6,22 @@
 //! * [`compactor`] looks an arm's files up once and walks the line above;
 //! * [`tracked`] text knows which of its bytes came from the session, so exposure is computed.
 //!
-//! It may use `session`. A new form is one file in `forms/` and one arm of [`forms::Form`]; a new
-//! preset, prompt or shield is one file under `scenarios/`.
+//! A compaction of several calls is walked with [`Compactor::next`], a pure function of the replies so
+//! far; [`Compactor::request`] is its first step, for arms that need no more than one.
+//!
+//! It may use `session`. A new form is one file in `forms/` and one variant of [`forms::Form`]; a new
+//! axis is one choice in [`axes`]; a new preset, prompt or shield is one file under `scenarios/`.
 
 pub mod arm;
+pub mod axes;
 pub mod caps;
 pub mod compactor;
+mod escape;
 pub mod forms;
+mod labelled;
 pub mod presets;
 pub mod prompt;
+mod python_text;
 pub mod records;
 pub mod request;
 pub mod shield;
@@ -22,7 +29,7 @@ pub mod tracked;
 pub mod view;
 
 pub use arm::Arm;
-pub use compactor::{Compactor, Refusal};
+pub use compactor::{Compactor, Given, Next, Refusal};
 pub use forms::Form;
 pub use request::Request;
 pub use view::View;

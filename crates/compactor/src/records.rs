@@ -1,12 +1,13 @@
 //! Records: one redacted, uncapped turn each, with its origin.
 
+use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
-use laundromat_session::labels::LabelStyle;
-use laundromat_session::normal_form::Speaker;
+use laundromat_session::normal_form::{Speaker, UNKNOWN_TOOL};
 use laundromat_session::{Part, Role, Session, Turn};
 use regex::Regex;
 
+use crate::python_text;
 use crate::shield::Shield;
 use crate::tracked::{Origin, Tracked};
 
@@ -36,6 +37,8 @@ pub struct Record {
     pub calls: Vec<RecordCall>,
     /// On a tool record: the recorded id of the call it answers, empty where there is none.
     pub call_id: String,
+    /// On a tool record: the recorded name of the tool that answers, empty elsewhere.
+    pub tool_name: String,
     /// The turn has recorded reasoning.
     pub has_reasoning: bool,
 }
@@ -50,7 +53,7 @@ pub enum Window {
     BehindSystemPrompt,
 }
 
-/// What is scrubbed beside the shield.
+/// What is changed in texts beside the shield, and behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scrub {
@@ -58,6 +61,10 @@ pub enum Scrub {
     None,
     /// `MEDIA:` references in all text, thinking and printed tool calls in assistant text.
     Hermes,
+    /// Tool results become the text of a Python dict.
+    PythonResults,
+    /// Tool results become JSON strings, line breaks escaped.
+    JsonResults,
 }
 
 /// The records of `session` in `window`.
@@ -66,26 +73,52 @@ pub fn records(session: &Session, window: Window, shield: Option<&Shield>, scrub
         Window::All => 0,
         Window::BehindSystemPrompt => session.turns.iter().take_while(|turn| turn.role == Role::System).count(),
     };
+    let mut names = ToolNames::default();
     session
         .turns
         .iter()
         .enumerate()
         .skip(skipped)
         .filter(|(_, turn)| !matches!(turn.role, Role::Marker(_)))
-        .map(|(index, turn)| record(index, turn, shield, scrub))
+        .map(|(index, turn)| record(index, turn, names.of(turn), shield, scrub))
         .collect()
 }
 
-fn record(index: usize, turn: &Turn, shield: Option<&Shield>, scrub: Scrub) -> Record {
+/// The names of calls that can still be answered, by recorded id, oldest first.
+#[derive(Default)]
+struct ToolNames<'s> {
+    open: HashMap<&'s str, VecDeque<&'s str>>,
+}
+
+impl<'s> ToolNames<'s> {
+    /// Notes the calls of `turn`; on a tool turn, the name of the tool that answers.
+    fn of(&mut self, turn: &'s Turn) -> &'s str {
+        for call in &turn.calls {
+            self.open.entry(&call.id).or_default().push_back(&call.name);
+        }
+        if turn.role != Role::Tool {
+            return "";
+        }
+        let id = turn.call_id.as_deref().unwrap_or_default();
+        self.open.get_mut(id).and_then(VecDeque::pop_front).unwrap_or(UNKNOWN_TOOL)
+    }
+}
+
+fn record(index: usize, turn: &Turn, tool_name: &str, shield: Option<&Shield>, scrub: Scrub) -> Record {
     let mut text = flatten(index, turn);
     if let Some(shield) = shield {
         shield.apply(&mut text);
     }
-    if scrub == Scrub::Hermes {
-        scrub_media(&mut text);
-        if turn.role == Role::Assistant {
-            strip_thinking(&mut text);
+    match scrub {
+        Scrub::Hermes => {
+            scrub_media(&mut text);
+            if turn.role == Role::Assistant {
+                strip_thinking(&mut text);
+            }
         }
+        Scrub::PythonResults if turn.role == Role::Tool => python_text::result(&mut text),
+        Scrub::JsonResults if turn.role == Role::Tool => json_string(&mut text),
+        Scrub::None | Scrub::PythonResults | Scrub::JsonResults => {}
     }
     Record {
         turn: index,
@@ -102,6 +135,7 @@ fn record(index: usize, turn: &Turn, shield: Option<&Shield>, scrub: Scrub) -> R
             })
             .collect(),
         call_id: turn.call_id.clone().unwrap_or_default(),
+        tool_name: tool_name.to_owned(),
         has_reasoning: turn.reasoning.is_some(),
     }
 }
@@ -143,40 +177,18 @@ fn flatten(index: usize, turn: &Turn) -> Tracked {
     text
 }
 
-/// What opens a record of this role in flattened text.
-pub(crate) fn label(style: &LabelStyle, record: &Record, number: usize) -> String {
-    use laundromat_session::labels::fill;
-    match &record.role {
-        Role::User => fill(style.user, "", number),
-        Role::Assistant => fill(style.assistant, "", number),
-        Role::Tool => fill(style.tool, &record.call_id, number),
-        Role::System | Role::Marker(_) => fill(style.system, "", number),
-        // A role no style has a word for stands in the system label's shape, in its own name.
-        Role::Other(name) => {
-            let name = if name.is_empty() { "unknown" } else { name };
-            fill(style.system, "", number)
-                .replace("SYSTEM", &name.to_uppercase())
-                .replace("System", name)
-                .replace("system", name)
+/// Writes `text` as a JSON string, knowing what of it stayed as it was.
+fn json_string(text: &mut Tracked) {
+    let mut edits = vec![(0..0, "\"".to_owned())];
+    for (at, c) in text.text().char_indices() {
+        if matches!(c, '"' | '\\' | '\0'..='\x1f') {
+            let quoted = serde_json::Value::from(c.to_string()).to_string();
+            edits.push((at..at + c.len_utf8(), quoted[1..quoted.len() - 1].to_owned()));
         }
     }
-}
-
-/// The call lines of a record in flattened text; empty where it has none.
-pub(crate) fn call_lines(calls: &[RecordCall]) -> String {
-    if calls.is_empty() {
-        return String::new();
-    }
-    let mut out = String::from("\n[Tool calls:");
-    for call in calls {
-        out.push_str("\n  ");
-        out.push_str(&call.name);
-        out.push('(');
-        out.push_str(&call.arguments);
-        out.push(')');
-    }
-    out.push_str("\n]");
-    out
+    let end = text.text().len();
+    edits.push((end..end, "\"".to_owned()));
+    text.replace(&edits);
 }
 
 fn compiled(pattern: &str) -> Regex {
@@ -215,7 +227,7 @@ fn cover(text: &mut Tracked, pattern: &Regex, with: &str) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Origin, Tracked, scrub_media, strip_thinking};
+    use super::{Origin, Tracked, json_string, scrub_media, strip_thinking};
 
     fn stripped(text: &str) -> String {
         let mut tracked = Tracked::default();
@@ -233,5 +245,13 @@ mod tests {
         assert_eq!(stripped("a </think> b"), "a  b");
         assert_eq!(stripped("<tool_call>{}</tool_call>done MEDIA:a.png"), "done [media attachment]");
         assert_eq!(stripped("1 < 2"), "1 < 2");
+    }
+
+    #[test]
+    fn json_strings_have_no_line_breaks() {
+        let mut tracked = Tracked::default();
+        tracked.push_copied("a\n[USER]: \"ä\"\\", Origin { turn: 0, part: 0 });
+        json_string(&mut tracked);
+        assert_eq!(tracked.text(), r#""a\n[USER]: \"ä\"\\""#);
     }
 }

@@ -60,7 +60,9 @@ impl Tracked {
     pub fn push_range(&mut self, source: &Self, range: Range<usize>) {
         let at = self.text.len();
         self.text.push_str(&source.text[range.clone()]);
-        for span in &source.spans {
+        // Spans stand in order, so that many small ranges of one text cost no more than the text.
+        let first = source.spans.partition_point(|span| span.at + span.len <= range.start);
+        for span in source.spans[first..].iter().take_while(|span| span.at < range.end) {
             let start = span.at.max(range.start);
             let end = (span.at + span.len).min(range.end);
             if start < end {
@@ -75,7 +77,7 @@ impl Tracked {
     }
 
     /// Replaces byte ranges (in order, not overlapping) by texts of the compactor's own.
-    pub fn replace(&mut self, edits: &[(Range<usize>, String)]) {
+    pub fn replace<T: AsRef<str>>(&mut self, edits: &[(Range<usize>, T)]) {
         if edits.is_empty() {
             return;
         }
@@ -86,7 +88,7 @@ impl Tracked {
         let mut done = 0;
         for (range, text) in edits {
             out.push_range(self, done..range.start);
-            out.push_own(text);
+            out.push_own(text.as_ref());
             done = range.end;
         }
         out.push_range(self, done..self.text.len());

@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 
 use laundromat_session::Call;
 use laundromat_session::labels::LabelStyle;
-use laundromat_session::normal_form::{self, Input, NormalForm, Step};
+use laundromat_session::normal_form::{self, Input, NormalForm, Speaker, Step};
 
-use crate::caps::{Caps, TotalCap, object_within, shorten_middle};
-use crate::records::{Record, RecordCall, call_lines, label};
+use crate::caps::{Caps, SliceStart, TotalCap, object_within, shorten_middle};
+use crate::labelled::{call_lines, end, label};
+use crate::records::{Record, RecordCall};
 use crate::tracked::Tracked;
 
 /// Result text of a kept call whose result was dropped by the bound.
@@ -61,7 +62,7 @@ impl View {
     pub fn new(mut records: Vec<Record>, caps: &Caps) -> Self {
         let mut normal = normalise(&records);
         for record in &mut records {
-            if let Some(cap) = &caps.text {
+            if let Some(cap) = caps.text_of(&record.role) {
                 cap.apply(&mut record.text);
             }
             if let Some(cap) = &caps.arguments {
@@ -112,27 +113,38 @@ impl View {
         let target = cap.limit.saturating_sub((slices - 1) * widest) / slices;
         for (record, size) in sizes.iter_mut().enumerate() {
             if *size > target {
-                let label = chars(&label(style, &self.records[record], record + 1));
-                let shortened = self.shorten(record, target, label, &cap.record_marker);
+                let label = chars(&label(style, &self.records[record], record + 1, None));
+                let shortened = self.shorten(record, target, label, cap);
                 *size = label + chars(shortened.flat.text());
                 self.shortened.insert(record, shortened);
             }
         }
         let sampler = Sampler::new(&sizes, cap);
-        self.items = sampler.items(&sampler.sample(slices, target));
+        let mut slices = sampler.sample(slices, target);
+        if cap.start == SliceStart::UserTurn
+            && let Some(oldest) = slices.first_mut()
+            && let Some(user) = (oldest.first..=oldest.last).find(|n| self.records[*n].speaker == Speaker::User)
+        {
+            oldest.first = user;
+        }
+        self.items = sampler.items(&slices);
     }
 
     fn flat_size(&self, index: usize, style: &LabelStyle) -> usize {
         let record = &self.records[index];
-        chars(&label(style, record, index + 1)) + chars(record.text.text()) + chars(&call_lines(&record.calls))
+        chars(&label(style, record, index + 1, None))
+            + chars(record.text.text())
+            + chars(&call_lines(style, record.text.text(), &record.calls, None))
+            + chars(end(style, record))
     }
 
     /// Shortens a record to at most `target` characters, its label included: flattened in the middle
     /// as one text; in roles its arguments evenly, then its text in the middle.
-    fn shorten(&mut self, index: usize, target: usize, label: usize, marker: &str) -> Shortened {
+    fn shorten(&mut self, index: usize, target: usize, label: usize, cap: &TotalCap) -> Shortened {
+        let marker = &cap.record_marker;
         let record = &self.records[index];
         let mut flat = record.text.clone();
-        flat.push_own(&call_lines(&record.calls));
+        flat.push_own(&call_lines(cap.style(), record.text.text(), &record.calls, None));
         shorten_middle(&mut flat, target.saturating_sub(label), label, marker);
         let mut typed = record.text.clone();
         let mut left = target;
@@ -338,6 +350,7 @@ mod tests {
             limit: 2500,
             slices: 8,
             marker: "[{first}-{last}: {chars}]".to_owned(),
+            start: crate::caps::SliceStart::Any,
             labels: "bracket-upper",
             record_marker: String::new(),
         };

@@ -29,7 +29,7 @@ fn block(name: &str, session: &Session, caps: &Caps) -> String {
     let arm = arm(name);
     let shield = arm.shield.as_deref().and_then(presets::shield).map(|text| Shield::parse(text).expect("a shield"));
     let view = View::new(records(session, Window::All, shield.as_ref(), arm.scrub), caps);
-    forms::block(&view, arm.labels.expect("labels")).text
+    forms::block(&view, forms::Transcript::of(&arm)).text
 }
 
 #[test]
@@ -139,14 +139,4 @@ fn typed_arguments_are_capped() {
     let object: serde_json::Map<String, Value> = serde_json::from_str(&sent.arguments).expect("an object");
     assert_eq!(sent.arguments.chars().count(), 1203, "as long as the flattened text");
     assert!(object["truncated"].as_str().is_some_and(|text| text.len() > 1180));
-}
-
-#[test]
-fn every_preset_builds_from_its_files() {
-    let session = session(&json!([{"role": "user", "content": "Find the cause."}]));
-    for name in presets::arm_names() {
-        let arm = arm(name);
-        assert_eq!(arm.name, name);
-        Compactor::new(arm).expect(name).request(&session, "2026-03-04").expect(name);
-    }
 }

@@ -1,11 +1,35 @@
-//! Flattened turns: one labelled text record a turn, joined by blank lines. Nothing is escaped,
-//! which is the weakness that flattened arms measure.
+//! Flattened turns: one labelled text record a turn. What is not escaped can pass itself off as a
+//! record, which is the weakness that flattened arms measure.
 
-use laundromat_session::labels::LabelStyle;
+use laundromat_session::labels::{CallPlace, LabelStyle, STYLES};
+use laundromat_session::{Message, MessageRole, Role};
 
-use crate::records::{call_lines, label};
-use crate::request::{Carried, carry};
+use super::form::{Built, Material};
+use crate::arm::Arm;
+use crate::axes::{Escape, Instructions, Presence, Results, Shown};
+use crate::escape::Escaper;
+use crate::labelled::{call_lines, end, label};
+use crate::request::{Carried, Request, carry};
+use crate::tracked::Tracked;
 use crate::view::{Item, SEPARATOR, View};
+
+/// How a transcript is written.
+#[derive(Debug, Clone, Copy)]
+pub struct Transcript<'a> {
+    /// Its labels.
+    pub labels: &'a LabelStyle,
+    /// What it shows.
+    pub shown: Shown,
+    /// How session text is escaped.
+    pub escape: Option<&'a Escape>,
+}
+
+impl<'a> Transcript<'a> {
+    /// As `arm` says.
+    pub fn of(arm: &'a Arm) -> Self {
+        Self { labels: arm.labels.unwrap_or(&STYLES[0]), shown: arm.shown, escape: arm.escape.as_ref() }
+    }
+}
 
 /// Flattened text with the session bytes it carries (as of message 0).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -16,48 +40,178 @@ pub struct Block {
     pub carried: Vec<Carried>,
 }
 
-/// Flattens a view with `labels`.
-pub fn block(view: &View, labels: &LabelStyle) -> Block {
-    let mut block = Block::default();
-    block.text.reserve(view.kept().map(|index| view.records[index].text.text().len() + 64).sum());
-    let mut before = None;
-    for item in &view.items {
+/// Flattens a view.
+pub fn block(view: &View, transcript: Transcript<'_>) -> Block {
+    block_of(view, &view.items, transcript)
+}
+
+/// Flattens some items of a view.
+pub(super) fn block_of(view: &View, items: &[Item], transcript: Transcript<'_>) -> Block {
+    let size = |item: &Item| match item {
+        Item::Kept(index) => view.records[*index].text.text().len() + 64,
+        Item::Gap { marker, .. } => marker.len(),
+    };
+    let mut writer = Writer {
+        view,
+        labels: transcript.labels,
+        shown: transcript.shown,
+        escaper: transcript.escape.map(Escaper::new),
+        block: Block::default(),
+        joins: false,
+    };
+    writer.block.text.reserve(items.iter().map(size).sum());
+    for item in items {
         match item {
-            Item::Kept(index) => {
-                if before.is_some_and(|kept| kept) {
-                    block.text.push_str(SEPARATOR);
-                }
-                block.push(view, *index, labels);
-                before = Some(true);
-            }
+            Item::Kept(index) => writer.record(*index),
             Item::Gap { marker, .. } => {
-                block.text.push_str(marker);
-                before = Some(false);
+                writer.block.text.push_str(marker);
+                writer.joins = false;
             }
         }
     }
-    block
+    writer.block
+}
+
+struct Writer<'v> {
+    view: &'v View,
+    labels: &'v LabelStyle,
+    shown: Shown,
+    escaper: Option<Escaper>,
+    block: Block,
+    /// An entry stands directly before, so that the next one is parted from it.
+    joins: bool,
+}
+
+impl Writer<'_> {
+    fn record(&mut self, index: usize) {
+        let view = self.view;
+        let record = &view.records[index];
+        if record.role == Role::System && self.shown.system == Presence::LeftOut {
+            return;
+        }
+        if record.role == Role::Tool && self.shown.results == Results::LeftOut {
+            return;
+        }
+        let shortened = view.shortened.get(&index).map(|shortened| &shortened.flat);
+        let calls = match (shortened, self.shown.calls) {
+            (None, Presence::Shown) => {
+                call_lines(self.labels, record.text.text(), &record.calls, self.escaper.as_ref())
+            }
+            // A shortened record holds what is left of its calls.
+            (Some(_), _) | (_, Presence::LeftOut) => String::new(),
+        };
+        let mut body = shortened.unwrap_or(&record.text);
+        let type_name = self.type_name(index);
+        if let Some(name) = &type_name {
+            body = name;
+        }
+        let is_apart = self.labels.calls.place == CallPlace::Apart;
+        let leaves_none = is_apart || calls.is_empty();
+        // A turn that only calls has no entry where its calls stand apart, or are not shown.
+        if !(leaves_none && !record.calls.is_empty() && body.text().trim().is_empty()) {
+            self.entry(&label(self.labels, record, index + 1, self.escaper.as_ref()));
+            self.body(body);
+            if !is_apart {
+                self.block.text.push_str(&calls);
+            }
+            self.block.text.push_str(end(self.labels, record));
+        }
+        if is_apart && !calls.is_empty() {
+            self.entry(&calls);
+        }
+    }
+
+    /// What stands for a turn that holds no text, with harnesses that look for nothing else.
+    fn type_name(&self, index: usize) -> Option<Tracked> {
+        let record = &self.view.records[index];
+        let name = match record.role {
+            _ if self.shown.results != Results::TypeName => return None,
+            Role::Tool => "function_result",
+            Role::Assistant if !record.calls.is_empty() && record.text.text().trim().is_empty() => "function_call",
+            _ => return None,
+        };
+        let mut text = Tracked::default();
+        text.push_own(name);
+        Some(text)
+    }
+
+    fn entry(&mut self, text: &str) {
+        if self.joins {
+            self.block.text.push_str(self.labels.between);
+        }
+        self.joins = true;
+        self.block.text.push_str(text);
+    }
+
+    fn body(&mut self, body: &Tracked) {
+        match &self.escaper {
+            None => self.block.body(body),
+            Some(escaper) => {
+                let mut escaped = body.clone();
+                escaper.apply(&mut escaped);
+                self.block.body(&escaped);
+            }
+        }
+    }
 }
 
 impl Block {
-    fn push(&mut self, view: &View, index: usize, labels: &LabelStyle) {
-        let record = &view.records[index];
-        self.text.push_str(&label(labels, record, index + 1));
-        let shortened = view.shortened.get(&index).map(|shortened| &shortened.flat);
-        let body = shortened.unwrap_or(&record.text);
+    fn body(&mut self, body: &Tracked) {
         carry(&mut self.carried, 0, body, self.text.len());
         self.text.push_str(body.text());
-        if shortened.is_none() {
-            self.text.push_str(&call_lines(&record.calls));
-        }
     }
 
     /// The text between `before` and `behind`, as message `message`.
-    pub(crate) fn placed(mut self, before: &str, behind: &str, message: usize) -> (String, Vec<Carried>) {
+    fn placed(mut self, before: &str, behind: &str, message: usize) -> (String, Vec<Carried>) {
         for carried in &mut self.carried {
             carried.message = message;
             carried.at += before.len();
         }
-        (format!("{before}{}{behind}", self.text), self.carried)
+        self.text.reserve_exact(before.len() + behind.len());
+        self.text.insert_str(0, before);
+        self.text.push_str(behind);
+        (self.text, self.carried)
     }
+
+    /// The block in a message of `role`, with the arm's instructions around it, behind the system
+    /// message where the arm has one.
+    pub(super) fn request(self, from: Material<'_>, role: MessageRole) -> Built {
+        let prose = from.prose;
+        let (system, head, tail) = match from.arm.instructions {
+            Instructions::Around => {
+                (None, prose.join(&[prose.preamble, prose.task, prose.previous()]), prose.join(&[&prose.structure]))
+            }
+            Instructions::UserHead => {
+                (None, prose.join(&[prose.preamble, prose.task, &prose.structure, prose.previous()]), String::new())
+            }
+            Instructions::UserTail => (None, prose.previous().to_owned(), prose.all()),
+            Instructions::System | Instructions::SystemTail => {
+                (Some(prose.all()), prose.previous().to_owned(), String::new())
+            }
+            Instructions::SystemUserHead => (
+                Some(prose.preamble.to_owned()),
+                prose.join(&[prose.task, &prose.structure, prose.previous()]),
+                String::new(),
+            ),
+            Instructions::SystemUserTail => (
+                Some(prose.preamble.to_owned()),
+                prose.previous().to_owned(),
+                prose.join(&[prose.task, &prose.structure]),
+            ),
+        };
+        let (open, close) = from.arm.wrapper.as_ref().map_or(("", ""), |wrapper| (&*wrapper.open, &*wrapper.close));
+        let before = format!("{}{}{open}", spaced(&head, "", SEPARATOR), prose.before);
+        let behind = format!("{close}{}{}", prose.behind, spaced(&tail, SEPARATOR, ""));
+        let turn_chars = self.text.chars().count();
+        let system = system.filter(|text| !text.is_empty());
+        let (text, carried) = self.placed(&before, &behind, usize::from(system.is_some()));
+        let system = system.map(|text| Message::text(MessageRole::System, text));
+        let messages = system.into_iter().chain([Message::text(role, text)]).collect();
+        Built { request: Request { messages, carried }, turn_chars }
+    }
+}
+
+/// `text` with what parts it from its neighbour; nothing where there is none.
+fn spaced(text: &str, before: &str, behind: &str) -> String {
+    if text.is_empty() { String::new() } else { format!("{before}{text}{behind}") }
 }

@@ -1,0 +1,75 @@
+//! `flat-staged`: a long transcript goes out in parts. The partial summaries are joined, or summarized
+//! once more, each as a user turn: what a part's summary says then stands under the user's label.
+
+use laundromat_session::MessageRole;
+use laundromat_session::labels::fill;
+
+use super::flat::{Block, Transcript, block_of};
+use super::form::{Built, Material, Step};
+use crate::arm::Arm;
+use crate::axes::Merge;
+use crate::compactor::Refusal;
+use crate::view::{Item, SEPARATOR, View};
+
+/// The next request, or the summary, given the replies so far.
+pub(super) fn step(from: Material<'_>, replies: &[String]) -> Result<Step, Refusal> {
+    let parts = parts(from.view, from.arm).len();
+    let merge = merge(from.arm);
+    Ok(match replies.len() {
+        asked if asked < parts => Step::Ask(build(from, asked)),
+        1 if parts == 1 => Step::Summary(replies[0].clone()),
+        _ if merge == Merge::Concatenate => Step::Summary(replies[..parts].join(SEPARATOR)),
+        asked if asked == parts => Step::Ask(merged(from, replies)),
+        _ => Step::Summary(replies[parts].clone()),
+    })
+}
+
+pub(super) fn calls(view: &View, arm: &Arm) -> usize {
+    match parts(view, arm).len() {
+        1 => 1,
+        parts => parts + usize::from(merge(arm) == Merge::Summarize),
+    }
+}
+
+pub(super) fn build(from: Material<'_>, part: usize) -> Built {
+    let items = parts(from.view, from.arm).get(part).copied().unwrap_or_default();
+    block_of(from.view, items, Transcript::of(from.arm)).request(from, MessageRole::User)
+}
+
+fn merge(arm: &Arm) -> Merge {
+    arm.staged.map_or(Merge::Summarize, |staged| staged.merge)
+}
+
+fn merged(from: Material<'_>, replies: &[String]) -> Built {
+    let labels = Transcript::of(from.arm).labels;
+    let entry =
+        |(place, reply): (usize, &String)| format!("{}{reply}{}", fill(labels.user, "", place + 1), labels.ends.user);
+    let text = replies.iter().enumerate().map(entry).collect::<Vec<_>>().join(labels.between);
+    Block { text, carried: Vec::new() }.request(from, MessageRole::User)
+}
+
+/// Runs of whole records, each within the arm's size of a part where a record is not longer by itself.
+fn parts<'v>(view: &'v View, arm: &Arm) -> Vec<&'v [Item]> {
+    let most = arm.staged.map_or(usize::MAX, |staged| staged.chunk);
+    let items = &view.items;
+    let size = |item: &Item| match item {
+        Item::Kept(index) => {
+            let record = &view.records[*index];
+            let calls = record.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
+            record.text.text().chars().count() + calls.sum::<usize>()
+        }
+        Item::Gap { marker, .. } => marker.chars().count(),
+    };
+    let mut parts = Vec::new();
+    let (mut start, mut used) = (0, 0);
+    for (at, item) in items.iter().enumerate() {
+        let size = size(item);
+        if at > start && used + size > most {
+            parts.push(&items[start..at]);
+            (start, used) = (at, 0);
+        }
+        used += size;
+    }
+    parts.push(&items[start..]);
+    parts
+}
