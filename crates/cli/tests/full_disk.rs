@@ -35,7 +35,7 @@ impl Drop for SmallDisk {
 #[test]
 fn a_full_disk_is_said_and_nothing_committed_is_lost() {
     let temp = tempfile::tempdir().expect("a folder");
-    let Some(disk) = SmallDisk::mount(&temp.path().join("disk"), "700k") else {
+    let Some(disk) = SmallDisk::mount(&temp.path().join("disk"), "2400k") else {
         println!("skipped: no small file system can be mounted here");
         return;
     };

@@ -268,7 +268,6 @@ fn a_killed_run_starts_no_finished_trial_again_and_pays_for_nothing_twice() {
         .expect("calls");
     drop(store);
     assert!(!finished.is_empty() && finished.len() < 12, "{} were finished at the kill", finished.len());
-    assert!(committed.len() > 2 * finished.len(), "some trial was half done: {} {}", committed.len(), finished.len());
     let (started, seen) = (fs::read_to_string(&log).expect("a log").lines().count(), mock.calls().len());
 
     let output = run(&experiment, &out);
