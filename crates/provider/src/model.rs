@@ -101,7 +101,7 @@ impl Endpoint {
     /// The same under another policy.
     pub(crate) fn shape(&self, messages: &[Message], policy: &Policy) -> Result<Body, Broken> {
         let shape = Shape { model: &self.model, messages, policy, fields: &self.sent.fields };
-        let body = Body::from(write(self.route, &shape));
+        let body = Body::new(write(self.route, &shape), &self.model);
         let value: Value = serde_json::from_slice(&body.bytes)
             .map_err(|error| Broken { rule: "body_json", message: error.to_string() })?;
         validate::body(self.profile, &value)?;
@@ -194,6 +194,18 @@ impl Model {
             text.insert("not sent".to_owned(), Value::Object(dropped.collect()));
         }
         Value::Object(text).to_string()
+    }
+
+    /// The body that asks it what `body` asks `other`; `None` where the two are not sent the same text.
+    pub fn body_after(&self, other: &Self, body: &Body) -> Option<Body> {
+        match (self, other) {
+            (Self::Chat(own), Self::Chat(other)) => {
+                let same = std::ptr::eq(own.profile, other.profile) && own.fields() == other.fields();
+                same.then(|| body.renamed(&own.model))
+            }
+            (Self::BuiltinReader, Self::BuiltinReader) => Some(body.clone()),
+            (Self::Chat(_), Self::BuiltinReader) | (Self::BuiltinReader, Self::Chat(_)) => None,
+        }
     }
 
     /// The body that asks it to answer `messages`.

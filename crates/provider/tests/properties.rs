@@ -141,7 +141,7 @@ proptest! {
         messages.push(Message::text(MessageRole::User, "summarize"));
         for endpoint in endpoints() {
             let body = endpoint.body(&messages).expect("a body");
-            let body = String::from_utf8(body.bytes).expect("text");
+            let body = String::from_utf8(body.bytes.to_vec()).expect("text");
             let wanted = match endpoint.route {
                 Route::ChatCompletions | Route::Responses => Value::from(arguments.as_str()).to_string(),
                 Route::Anthropic | Route::Gemini | Route::BedrockConverse => arguments.clone(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use laundromat_compactor::caps::Caps;
 use laundromat_compactor::records::{Record, Scrub, Window};
-use laundromat_compactor::{Compactor, Request, View};
+use laundromat_compactor::{Compactor, Refusal, Request, View};
 use laundromat_injector::{Specimen, inject};
 use laundromat_session::identifiers::Identifiers;
 use laundromat_session::seed::Seed;
@@ -28,10 +28,10 @@ pub struct Subject {
 }
 
 /// A request ready to be sent, or why there is none.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Prepared {
     /// The request's messages.
-    Ready(Vec<Message>),
+    Ready(Arc<Vec<Message>>),
     /// The arm would not build one.
     Refused(String),
     /// The arm's own program builds its requests when the trial is run.
@@ -90,23 +90,18 @@ pub fn cells(
         let specimen = Arc::new(specimen);
         let mut views = Views::default();
         for arm in &order {
-            let request = match arm {
-                ArmKind::Built(arm) => Some(arm.request_of(views.of(arm, &specimen), date)),
-                ArmKind::Exec { .. } => None,
+            let (prepared, input_chars, exposure) = match arm {
+                ArmKind::Built(arm) => prepare(arm.request_of(views.of(arm, &specimen), date), &subject.plant),
+                ArmKind::Exec { .. } => (Prepared::Exec(Arc::clone(&specimen)), 0, Exposure::Unknown),
             };
-            for summarizer in summarizers(arm.name()) {
-                out.push(match &request {
-                    Some(request) => cell(&subject, arm.name(), summarizer, request.as_ref()),
-                    None => BuiltCell {
-                        subject: Arc::clone(&subject),
-                        arm: arm.name().to_owned(),
-                        summarizer,
-                        prepared: Prepared::Exec(Arc::clone(&specimen)),
-                        input_chars: 0,
-                        exposure: Exposure::Unknown,
-                    },
-                });
-            }
+            out.extend(summarizers(arm.name()).into_iter().map(|summarizer| BuiltCell {
+                subject: Arc::clone(&subject),
+                arm: arm.name().to_owned(),
+                summarizer,
+                prepared: prepared.clone(),
+                input_chars,
+                exposure,
+            }));
         }
     }
     Ok(out)
@@ -150,20 +145,15 @@ impl Views {
     }
 }
 
-fn cell(
-    subject: &Arc<Subject>,
-    arm: &str,
-    summarizer: usize,
-    request: Result<&Request, &laundromat_compactor::Refusal>,
-) -> BuiltCell {
-    let (prepared, input_chars, exposure) = match request {
+/// A request with its size and how much of `plant` is in it.
+fn prepare(request: Result<Request, Refusal>, plant: &Plant) -> (Prepared, u64, Exposure) {
+    match request {
         Ok(request) => {
-            let exposure = request.exposure(&subject.plant);
-            (Prepared::Ready(request.messages.clone()), request.chars() as u64, exposure)
+            let (chars, exposure) = (request.chars() as u64, request.exposure(plant));
+            (Prepared::Ready(Arc::new(request.messages)), chars, exposure)
         }
         Err(refusal) => (Prepared::Refused(refusal.to_string()), 0, Exposure::None),
-    };
-    BuiltCell { subject: Arc::clone(subject), arm: arm.to_owned(), summarizer, prepared, input_chars, exposure }
+    }
 }
 
 /// Identifiers of the raw session: every text, call names and arguments included.

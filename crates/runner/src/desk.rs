@@ -18,7 +18,7 @@ use laundromat_store::{Trial, TrialId, Write};
 use crate::error::RunError;
 use crate::events::Event;
 use crate::experiment::Judge;
-use crate::keeper::{Filed, Keeper, compress};
+use crate::keeper::{Filed, Keeper, Texts};
 use crate::ledger::Ledger;
 use crate::score;
 
@@ -32,7 +32,8 @@ pub(crate) struct Call<'a> {
     pub(crate) model: &'a Model,
     pub(crate) messages: &'a [Message],
     pub(crate) body: &'a Body,
-    pub(crate) body_zstd: Vec<u8>,
+    /// What keeps the body, where that was not handed over before.
+    pub(crate) keep_body: Vec<Write>,
     /// Which of the trial's calls with this body, from 0.
     pub(crate) ordinal: u32,
 }
@@ -95,9 +96,9 @@ impl Desk {
                     Ok(body) => body,
                     Err(broken) => return Ok(score::unjudged(trial, &broken)),
                 };
-                let body_zstd = compress(&body.bytes);
+                let keep_body = Texts::default().keep(&body);
                 let call =
-                    Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, body_zstd, ordinal: 0 };
+                    Call { purpose: Purpose::Judge, model, messages: &messages, body: &body, keep_body, ordinal: 0 };
                 Ok(match self.call(&trial.id, call).await? {
                     Answer::Reply { reply, cost, .. } => verdict(score::charged(trial, cost), model.route(), &reply),
                     Answer::Failed(failure) => score::unjudged(trial, &failure),
@@ -112,7 +113,7 @@ impl Desk {
     pub(crate) async fn call(&self, id: &TrialId, call: Call<'_>) -> Result<Answer, RunError> {
         let name = trial_name(id);
         let sample = Sample { trial: &name, ordinal: call.ordinal };
-        let key = key::call_key(call.purpose, &call.model.key_endpoint(), call.body, sample);
+        let key = key::call_key(call.purpose, &call.model.key_endpoint(), &call.body.digest, sample);
         if let Some(Logged { reply, usage, .. }) = self.keeper.look_up(&key).await? {
             return Ok(Answer::Reply { key, reply, cost: self.ledger.cost(call.model, &usage) });
         }
@@ -135,7 +136,7 @@ impl Desk {
                 }
                 let (reply, cost) = (logged.reply.clone(), self.ledger.cost(call.model, &logged.usage));
                 let (purpose, body) = (call.purpose.id(), call.body.digest);
-                let filed = Filed { purpose, trial: id.clone(), body, body_zstd: Some(call.body_zstd) };
+                let filed = Filed { purpose, trial: id.clone(), body, keep_body: call.keep_body };
                 self.keeper.commit(key, filed, logged).await?;
                 Ok(Answer::Reply { key, reply, cost })
             }

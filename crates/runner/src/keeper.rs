@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::io;
 use std::thread::JoinHandle;
 
-use laundromat_provider::{CallKey, CallLog, Logged, Served, Usage};
+use laundromat_provider::{Body, CallKey, CallLog, Logged, Served, Usage};
 use laundromat_store::{Call, Store, StoreError, TrialId, Write};
 use tokio::sync::{mpsc, oneshot};
 use zstd::bulk::Compressor;
@@ -35,8 +35,33 @@ pub struct Filed {
     pub trial: TrialId,
     /// blake3 of the request body.
     pub body: [u8; 32],
-    /// The compressed body, with the first call that sends it.
-    pub body_zstd: Option<Vec<u8>>,
+    /// What keeps the body, where that was not handed over before.
+    pub keep_body: Vec<Write>,
+}
+
+/// What keeps bodies that follow each other: the text that neighbours share is compressed and kept once.
+#[derive(Debug, Default)]
+pub(crate) struct Texts<'b> {
+    last: Option<(&'b [u8], [u8; 32])>,
+}
+
+impl<'b> Texts<'b> {
+    /// What keeps `body`.
+    pub(crate) fn keep(&mut self, body: &'b Body) -> Vec<Write> {
+        let (head, text) = body.parts();
+        let mut writes = Vec::with_capacity(2);
+        let digest = match self.last {
+            Some((last, digest)) if last == text => digest,
+            _ => {
+                let digest = *blake3::hash(text).as_bytes();
+                writes.push(Write::Text { digest, zstd: compress(text) });
+                digest
+            }
+        };
+        self.last = Some((text, digest));
+        writes.push(Write::Body { digest: body.digest, head: head.to_vec(), text: digest });
+        writes
+    }
 }
 
 /// A handle to the store's thread.
@@ -77,12 +102,12 @@ impl Keeper {
         self.queue.send(Request::Write(vec![write], None)).await.map_err(|_| ended())
     }
 
-    /// Hands a write over from a thread that may block.
+    /// Hands writes over from a thread that may block.
     ///
     /// # Errors
     /// When the store has failed.
-    pub fn write_blocking(&self, write: Write) -> Result<(), RunError> {
-        self.queue.blocking_send(Request::Write(vec![write], None)).map_err(|_| ended())
+    pub fn write_blocking(&self, writes: Vec<Write>) -> Result<(), RunError> {
+        self.queue.blocking_send(Request::Write(writes, None)).map_err(|_| ended())
     }
 
     /// Waits until everything handed over is on disk, and ends the thread.
@@ -126,10 +151,7 @@ impl CallLog for Keeper {
     }
 
     async fn commit(&self, key: CallKey, filed: Filed, logged: Logged) -> Result<(), RunError> {
-        let mut writes = Vec::with_capacity(2);
-        if let Some(zstd) = filed.body_zstd {
-            writes.push(Write::Body { digest: filed.body, zstd });
-        }
+        let mut writes = filed.keep_body;
         writes.push(Write::Call(Box::new(Call {
             key,
             purpose: filed.purpose.to_owned(),

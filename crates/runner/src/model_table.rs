@@ -304,7 +304,7 @@ mod tests {
 
     fn body(model: &Model) -> String {
         let body = model.body(&[Message::text(MessageRole::User, "u")]).expect("a body");
-        String::from_utf8(body.bytes).expect("text")
+        String::from_utf8(body.bytes.to_vec()).expect("text")
     }
 
     fn keys(model: &Model) -> Vec<&str> {

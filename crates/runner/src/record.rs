@@ -6,7 +6,7 @@ use std::path::Path;
 
 use laundromat_provider::cassette::{CassetteWriter, Header, Named, Recorded, SCHEMA, failure_shown_as};
 use laundromat_provider::key::{Sample, call_key};
-use laundromat_provider::{Body, CassetteError, FailureKind, Purpose};
+use laundromat_provider::{CassetteError, FailureKind, Purpose};
 use laundromat_session::Outcome;
 use laundromat_store::{Call, CallKey, Manifest, Run, Trial};
 
@@ -75,9 +75,7 @@ fn refused(trial: &Trial, manifest: &Manifest) -> Option<(CallKey, Recorded)> {
     let digest = trial.cell.body.filter(|_| trial.call.is_none())?;
     let endpoint = &manifest.summarizers.iter().find(|it| it.name == trial.id.summarizer)?.endpoint;
     let name = trial_name(&trial.id);
-    // A key is made of the digest; the bytes themselves are not looked at.
-    let body = Body { bytes: Vec::new(), digest };
-    let key = call_key(Purpose::Summarize, endpoint, &body, Sample { trial: &name, ordinal: 0 });
+    let key = call_key(Purpose::Summarize, endpoint, &digest, Sample { trial: &name, ordinal: 0 });
     let failure = kinds.iter().find_map(|kind| failure_shown_as(*kind, &trial.detail))?;
     Some((key, Recorded::Failure(failure)))
 }

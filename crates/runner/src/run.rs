@@ -21,7 +21,7 @@ use crate::exec::programs::Programs;
 use crate::exec::trial::Stage;
 use crate::experiment::{Experiment, Limits};
 use crate::inputs::{ArmKind, Difference, DifferenceKind, Inputs, SessionEntry, differences};
-use crate::keeper::{Keeper, compress};
+use crate::keeper::{Keeper, Texts};
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::score::{self, Made, Read};
@@ -168,21 +168,26 @@ fn only_more(differences: &[Difference]) -> bool {
     differences.iter().all(|difference| difference.kind == DifferenceKind::Addition)
 }
 
-/// A cell on its way: its body is made, hashed and compressed once for all its trials.
+/// A cell on its way: its body is made and hashed once for all its trials.
 struct Outgoing {
     cell: BuiltCell,
-    /// Body and its compressed bytes, or the rule by which its destination would refuse it; `None` where
-    /// the arm refused.
-    body: Option<Result<(Body, Vec<u8>), Broken>>,
+    /// The body, or the rule by which its destination would refuse it; `None` where the arm refused.
+    body: Option<Result<Body, Broken>>,
 }
 
 impl Outgoing {
-    fn new(cell: BuiltCell, model: &Model) -> Self {
+    /// `cell` for `model`, with what its body has in common with that of `before`, the cell before it.
+    fn new(cell: BuiltCell, model: &Model, before: Option<(&Self, &Model)>) -> Self {
         let body = match &cell.prepared {
-            Prepared::Ready(messages) => Some(model.body(messages).map(|body| {
-                let zstd = compress(&body.bytes);
-                (body, zstd)
-            })),
+            Prepared::Ready(messages) => {
+                let shared = before.and_then(|(before, other)| match (&before.cell.prepared, &before.body) {
+                    (Prepared::Ready(same), Some(Ok(body))) if Arc::ptr_eq(same, messages) => {
+                        model.body_after(other, body)
+                    }
+                    _ => None,
+                });
+                Some(shared.map_or_else(|| model.body(messages), Ok))
+            }
             Prepared::Refused(_) | Prepared::Exec(_) => None,
         };
         Self { cell, body }
@@ -293,14 +298,24 @@ impl Flight {
         }
         let cells = build::cells(inputs, &inputs.session(entry)?, &self.date, wanted)?;
         self.file_specimens(&cells)?;
-        let summarizers = &inputs.experiment.summarizers;
-        Ok(cells
-            .into_iter()
-            .map(|cell| {
-                let model = &summarizers[cell.summarizer].model;
-                Outgoing::new(cell, model)
-            })
-            .collect())
+        let model_of = |cell: &BuiltCell| &inputs.experiment.summarizers[cell.summarizer].model;
+        let mut outgoing: Vec<Outgoing> = Vec::with_capacity(cells.len());
+        for cell in cells {
+            let (model, before) = (model_of(&cell), outgoing.last());
+            outgoing.push(Outgoing::new(cell, model, before.map(|before| (before, model_of(&before.cell)))));
+        }
+        self.file_bodies(&outgoing)?;
+        Ok(outgoing)
+    }
+
+    /// Keeps the bodies before any of them is sent: whoever finds a call in the store finds its body. The text that
+    /// models share is compressed and kept once.
+    fn file_bodies(&self, outgoing: &[Outgoing]) -> Result<(), RunError> {
+        let mut texts = Texts::default();
+        for body in outgoing.iter().filter_map(|outgoing| outgoing.body.as_ref()?.as_ref().ok()) {
+            self.desk.keeper.write_blocking(texts.keep(body))?;
+        }
+        Ok(())
     }
 
     /// Keeps the plants, so that a run can be judged again from its store alone.
@@ -309,11 +324,11 @@ impl Flight {
         for cell in cells {
             if !filed.iter().any(|subject| Arc::ptr_eq(subject, &cell.subject)) {
                 let Subject { session, attack, plant, .. } = &*cell.subject;
-                self.desk.keeper.write_blocking(Write::Specimen {
+                self.desk.keeper.write_blocking(vec![Write::Specimen {
                     session: session.clone(),
                     attack: attack.clone(),
                     plant: Box::new(plant.clone()),
-                })?;
+                }])?;
                 filed.push(&cell.subject);
             }
         }
@@ -337,10 +352,10 @@ impl Flight {
     async fn trial(&self, id: TrialId, outgoing: &Outgoing) -> Result<(), RunError> {
         let cell = &outgoing.cell;
         let trial = match (&cell.prepared, &outgoing.body) {
-            (Prepared::Ready(messages), Some(Ok((body, zstd)))) => {
+            (Prepared::Ready(messages), Some(Ok(body))) => {
                 let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
-                let call =
-                    Call { purpose: Purpose::Summarize, model, messages, body, body_zstd: zstd.clone(), ordinal: 0 };
+                let keep_body = Vec::new();
+                let call = Call { purpose: Purpose::Summarize, model, messages, body, keep_body, ordinal: 0 };
                 match self.desk.call(&id, call).await? {
                     Answer::Reply { key, reply, cost } => {
                         let made = Made { key, body: body.digest, cost };
@@ -415,7 +430,7 @@ mod tests {
             subject: Arc::new(Subject { session, attack, plant, identifiers: None }),
             arm: "a".to_owned(),
             summarizer: 0,
-            prepared: Prepared::Ready(messages),
+            prepared: Prepared::Ready(Arc::new(messages)),
             input_chars: 1,
             exposure: Exposure::Full,
         }
@@ -428,9 +443,9 @@ mod tests {
         let endpoint = Endpoint::new(profile, "m".to_owned(), "http://h".to_owned(), &Settings::default());
         let model = Model::Chat(endpoint);
         let user = || Message::text(MessageRole::User, "u");
-        let sound = Outgoing::new(cell(vec![user()]), &model);
+        let sound = Outgoing::new(cell(vec![user()]), &model, None);
         assert!(matches!(sound.body, Some(Ok(_))));
-        let outgoing = Outgoing::new(cell(vec![user(), Message::text(MessageRole::Assistant, "a")]), &model);
+        let outgoing = Outgoing::new(cell(vec![user(), Message::text(MessageRole::Assistant, "a")]), &model, None);
         let Some(Err(broken)) = &outgoing.body else { panic!("it is refused") };
         let id = TrialId {
             session: "s".to_owned(),

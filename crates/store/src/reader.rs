@@ -172,13 +172,16 @@ impl Run {
 }
 
 pub(crate) fn body(connection: &Connection, path: &Path, digest: &[u8; 32]) -> Result<Vec<u8>, StoreError> {
-    let zstd: Option<Vec<u8>> = connection
-        .query_row("select zstd from bodies where digest = ?1", params![digest], |row| row.get(0))
+    let sql = "select head, zstd from bodies join texts on texts.digest = bodies.text where bodies.digest = ?1";
+    let parts: Option<(Vec<u8>, Vec<u8>)> = connection
+        .query_row(sql, params![digest], |row| Ok((row.get(0)?, row.get(1)?)))
         .optional()
         .map_err(|source| StoreError::Sql { path: path.to_owned(), source })?;
     let damaged = |what: &str| StoreError::Damaged { path: path.to_owned(), what: what.to_owned() };
-    let zstd = zstd.ok_or_else(|| damaged("a request body is missing"))?;
-    zstd::decode_all(zstd.as_slice()).map_err(|_| damaged("a request body cannot be decompressed"))
+    let (mut body, zstd) = parts.ok_or_else(|| damaged("a request body is missing"))?;
+    zstd::stream::copy_decode(zstd.as_slice(), &mut body)
+        .map_err(|_| damaged("a request body cannot be decompressed"))?;
+    Ok(body)
 }
 
 pub(crate) fn spent(connection: &Connection) -> rusqlite::Result<Vec<Spent>> {

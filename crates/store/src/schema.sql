@@ -3,7 +3,15 @@ create table meta (
   value text not null
 ) without rowid;
 
+-- What a request body begins with, up to the model's name, and the digest of the text that follows.
 create table bodies (
+  digest blob primary key,
+  head   blob not null,
+  text   blob not null
+) without rowid;
+
+-- The text of request bodies, once for all models that are sent it.
+create table texts (
   digest blob primary key,
   zstd   blob not null
 );

@@ -27,7 +27,16 @@ pub enum Write {
     Body {
         /// blake3 of the body.
         digest: [u8; 32],
-        /// The body, compressed with zstd.
+        /// What it begins with, up to the model's name.
+        head: Vec<u8>,
+        /// blake3 of the text that follows.
+        text: [u8; 32],
+    },
+    /// The text of request bodies, once for all models that are sent it.
+    Text {
+        /// blake3 of the text.
+        digest: [u8; 32],
+        /// The text, compressed with zstd.
         zstd: Vec<u8>,
     },
     /// A call is about to be made: until its reply is there, it may have to be paid for again.
@@ -88,9 +97,7 @@ impl Store {
 
     fn prepare(&self) -> rusqlite::Result<()> {
         self.connection.busy_timeout(Duration::from_secs(5))?;
-        // Most of a store are bodies of some 20 KB, which small pages scatter; decided before the first table is made.
-        self.connection.pragma_update(None, "page_size", 16_384)?;
-        // The log goes over into the file in steps of 64 MB: each step waits for the disk twice.
+        // The log goes over into the file in steps of 16 MB: each step waits for the disk twice.
         self.connection.pragma_update(None, "wal_autocheckpoint", 4096)?;
         // Readers may look on while the run is written.
         self.connection.pragma_update(None, "journal_mode", "wal")?;
@@ -188,8 +195,11 @@ impl Store {
         let transaction = self.connection.transaction().map_err(failed)?;
         for write in batch {
             match write {
-                Write::Body { digest, zstd } => transaction
-                    .prepare_cached("insert or ignore into bodies (digest, zstd) values (?1, ?2)")
+                Write::Body { digest, head, text } => transaction
+                    .prepare_cached("insert or ignore into bodies (digest, head, text) values (?1, ?2, ?3)")
+                    .and_then(|mut statement| statement.execute(params![digest, head, text])),
+                Write::Text { digest, zstd } => transaction
+                    .prepare_cached("insert or ignore into texts (digest, zstd) values (?1, ?2)")
                     .and_then(|mut statement| statement.execute(params![digest, zstd])),
                 Write::Asked(key) => transaction
                     .prepare_cached("insert or ignore into asked (key) values (?1)")

@@ -105,7 +105,7 @@ async fn answer(shared: Arc<Shared>, asked: Asked, number: u32) -> Result<Caught
     let asked_for = match model.body(&request.messages) {
         Ok(body) => {
             let sample = Sample { trial: "gateway", ordinal: number };
-            let key = call_key(Purpose::Summarize, &model.key_endpoint(), &body, sample);
+            let key = call_key(Purpose::Summarize, &model.key_endpoint(), &body.digest, sample);
             shared.client.ask(model, &request.messages, &body, &key).await
         }
         Err(broken) => Err(Unanswered::Failed(unsendable(&broken))),

@@ -19,7 +19,7 @@ use super::protocol::input;
 use super::sighting::Planted;
 use crate::desk::{Answer as Called, Call, Desk};
 use crate::error::RunError;
-use crate::keeper::compress;
+use crate::keeper::{Texts, compress};
 use crate::score::{self, Read};
 
 /// Where a trial takes place.
@@ -149,7 +149,7 @@ impl Stage<'_> {
             model: self.model,
             messages: &asked.request.messages,
             body: &body,
-            body_zstd: compress(&body.bytes),
+            keep_body: Texts::default().keep(&body),
             ordinal,
         };
         let (heard, reply) = match self.desk.call(id, call).await {
