@@ -12,7 +12,7 @@ fn text<'a>(turn: &'a Value, key: &str) -> &'a str {
 
 #[test]
 fn the_reference_transcripts_are_mended_as_expected() {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/wire_transcripts.json");
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/wire/transcripts.json");
     let file: Value = serde_json::from_str(&std::fs::read_to_string(path).expect("transcripts")).expect("JSON");
     let transcripts = file["transcripts"].as_object().expect("transcripts");
     assert_eq!(transcripts.len(), 4);
