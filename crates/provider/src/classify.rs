@@ -39,6 +39,9 @@ static OVERFLOW: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 
+/// How Gemini, which has no 413 for it, says that a request is larger than it takes.
+static TOO_LARGE: LazyLock<Regex> = LazyLock::new(|| any_of(&["request payload size exceeds the limit"]));
+
 /// How llama.cpp, vLLM and LM Studio say that a chat template, not the machine, refuses.
 static TEMPLATE: LazyLock<Regex> =
     LazyLock::new(|| any_of(&["jinja", "raise_exception", "roles must alternate", "chat template"]));
@@ -206,7 +209,7 @@ impl<'a> Facts<'a> {
             || (status != 429 && OVERFLOW.is_match(message));
         Ok(if is_overflow {
             Some(FailureKind::ContextOverflow)
-        } else if status == 413 {
+        } else if status == 413 || (status == 400 && TOO_LARGE.is_match(message)) {
             Some(FailureKind::TooLarge)
         } else if self.is_used_up(route, message)? || self.has_detail(is_daily)? {
             Some(FailureKind::Quota)
