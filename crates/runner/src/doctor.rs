@@ -96,7 +96,7 @@ pub async fn examine(patients: Vec<Patient>, limits: &Limits, prices: &Prices, d
             Err(no_url) => {
                 let problem = match no_url {
                     NoUrl::NoBase(_) => format!("{no_url}; name it in an experiment, with base-url"),
-                    NoUrl::NoVariable { name, .. } => format!("{no_url}; set {name}"),
+                    NoUrl::NoVariable { .. } => format!("{no_url}; set it"),
                 };
                 Finding { facts: vec![("profile", name.clone())], name, health: Health::Misconfigured(problem) }
             }

@@ -80,14 +80,16 @@ fn show(finding: &Finding) {
 
 /// What is about to be spent, on standard error as all progress.
 fn announce(toll: &Toll) {
-    let bound = match (toll.is_bounded, toll.worst.unpriced) {
-        (true, 0) => format!("at most {} tokens, {}", toll.worst.tokens, toll.worst.cost),
-        (true, _) => format!("at most {} tokens", toll.worst.tokens),
-        (false, _) => "replies of any length, since max-tokens is not set".to_owned(),
-    };
+    let mut most = format!("at most {} tokens", toll.worst.tokens);
+    if toll.worst.unpriced == 0 {
+        most.push_str(&format!(" for {}", toll.worst.cost));
+    }
+    if !toll.is_bounded {
+        most.push_str(", without the replies of models that max-tokens does not bound");
+    }
     match toll.calls {
         0 => note("no call will be made: only built-in models are asked"),
-        calls => note(&format!("{calls} calls will be made: {bound}")),
+        calls => note(&format!("{calls} calls will be made: {most}")),
     }
 }
 

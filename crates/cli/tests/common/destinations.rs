@@ -60,13 +60,12 @@ impl Destination {
         judged
     }
 
-    /// `laundromat` with `key` in the destination's variable.
+    /// `laundromat` with `key` in the destination's variable, and no other.
     pub(crate) fn command(&self, key: &str) -> assert_cmd::Command {
-        let mut command = laundromat();
-        for other in ALL {
+        let mut command = environment(key);
+        for other in ALL.iter().filter(|other| other.key_env != self.key_env) {
             command.env_remove(other.key_env);
         }
-        command.env(self.key_env, key).env("OPENAI_API_VERSION", "2026-03-01").env("CODEX_ACCOUNT_ID", "acct-5a1e");
         command
     }
 
@@ -76,4 +75,17 @@ impl Destination {
         command.arg("run").arg(path).args(["--date", "2026-03-04", "--out"]).arg(out);
         command.output().expect("it runs")
     }
+}
+
+/// `laundromat` with `key` in the variables of all destinations, and in no other profile's.
+pub(crate) fn environment(key: &str) -> assert_cmd::Command {
+    let mut command = laundromat();
+    for name in laundromat_provider::Profile::all().iter().flat_map(|profile| &profile.keys) {
+        command.env_remove(&name.env);
+    }
+    for destination in ALL {
+        command.env(destination.key_env, key);
+    }
+    command.env("OPENAI_API_VERSION", "2026-03-01").env("CODEX_ACCOUNT_ID", "acct-5a1e");
+    command
 }
