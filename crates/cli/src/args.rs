@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Gate(Gate),
     /// Compare two laundering rates from counts alone
     Contrast(Contrast),
+    /// Look whether keys are there, endpoints answer and models exist; with --live, ask each model once in each arm
+    Doctor(Doctor),
     /// Stand in for a provider on 127.0.0.1, so that any agent's own compaction requests are captured and shown
     Gateway(Gateway),
     /// Look after the wire formats of providers
@@ -234,6 +236,21 @@ pub(crate) struct Gateway {
     /// Port to listen on [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Doctor {
+    /// The experiment whose models are looked at [default: every profile whose key is set]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Ask every summarizer once in each arm, over a small session with a plant in it; this costs calls
+    #[arg(long, requires = "experiment")]
+    pub(crate) live: bool,
+    /// Ask in this arm of the experiment only; may be repeated
+    #[arg(long = "arm", value_name = "NAME", requires = "live")]
+    pub(crate) arms: Vec<String>,
+    /// A price list that goes before all others, as `run` takes it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) prices: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -30,6 +30,8 @@ pub(crate) enum CliError {
     Nothing { path: PathBuf, what: &'static str },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
     NoVectors { path: PathBuf },
+    #[error("no key of any profile is set; set one, or name an experiment: laundromat doctor EXPERIMENT")]
+    NoKeys,
     #[error("internal error: {0}; please report it with the command that led here")]
     Internal(String),
 }
@@ -44,7 +46,7 @@ impl CliError {
                 ExitCode::Internal
             }
             Self::Report(ReportError::EmptyBaseline { .. }) => ExitCode::Inconclusive,
-            Self::Nothing { .. } | Self::NoVectors { .. } => ExitCode::NothingSelected,
+            Self::Nothing { .. } | Self::NoVectors { .. } | Self::NoKeys => ExitCode::NothingSelected,
             Self::Run(_)
             | Self::Import(_)
             | Self::Store(_)

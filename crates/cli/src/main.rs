@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Gate(gate) => commands::gate::run(gate),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
+        Command::Doctor(doctor) => commands::doctor::run(doctor),
         Command::Gateway(gateway) => commands::gateway::run(gateway),
     };
     match ended {

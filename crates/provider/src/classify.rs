@@ -39,6 +39,9 @@ static OVERFLOW: LazyLock<Regex> = LazyLock::new(|| {
     ])
 });
 
+/// How Gemini, which has no 413 for it, says that a request is larger than it takes.
+static TOO_LARGE: LazyLock<Regex> = LazyLock::new(|| any_of(&["request payload size exceeds the limit"]));
+
 /// How llama.cpp, vLLM and LM Studio say that a chat template, not the machine, refuses.
 static TEMPLATE: LazyLock<Regex> =
     LazyLock::new(|| any_of(&["jinja", "raise_exception", "roles must alternate", "chat template"]));
@@ -125,7 +128,10 @@ impl ErrorReply<'_> {
         if status == 403 && facts.is_moderation {
             return Ok(Parsed::blocked("moderation", problem(FailureKind::Blocked)));
         }
-        let kind = match facts.kind_by_words(self.route, status, message)? {
+        // Bedrock words it as any other bad request, and names it in a header alone.
+        let is_service_quota = self.amazon_type().starts_with("ServiceQuotaExceeded");
+        let by_words = facts.kind_by_words(self.route, status, message)?;
+        let kind = match by_words.or(is_service_quota.then_some(FailureKind::Quota)) {
             Some(kind) => kind,
             None => {
                 let kind = if status == 200 { FailureKind::Server } else { by_status(status) };
@@ -156,8 +162,12 @@ impl ErrorReply<'_> {
 
     /// What to quote: the message, else what kind of error Bedrock names in a header.
     fn said(self, text: &str) -> String {
-        let named = || self.headers.get("x-amzn-errortype").and_then(|value| value.to_str().ok());
-        quote(if text.is_empty() { named().unwrap_or_default() } else { text })
+        quote(if text.is_empty() { self.amazon_type() } else { text })
+    }
+
+    /// What kind of error Bedrock names in a header.
+    fn amazon_type(&self) -> &str {
+        self.headers.get("x-amzn-errortype").and_then(|value| value.to_str().ok()).unwrap_or_default()
     }
 }
 
@@ -206,7 +216,7 @@ impl<'a> Facts<'a> {
             || (status != 429 && OVERFLOW.is_match(message));
         Ok(if is_overflow {
             Some(FailureKind::ContextOverflow)
-        } else if status == 413 {
+        } else if status == 413 || (status == 400 && TOO_LARGE.is_match(message)) {
             Some(FailureKind::TooLarge)
         } else if self.is_used_up(route, message)? || self.has_detail(is_daily)? {
             Some(FailureKind::Quota)

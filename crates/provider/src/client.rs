@@ -8,8 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use laundromat_session::Message;
 use reqwest::Certificate;
-use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
-use secrecy::{ExposeSecret, SecretString};
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName};
 
 use crate::body::Body;
 use crate::budget;
@@ -17,6 +16,7 @@ use crate::builtin::reader;
 use crate::cassette::{Cassette, Recorded};
 use crate::failure::{CallFailure, FailureKind};
 use crate::key::CallKey;
+use crate::keys::Keys;
 use crate::limits::{Ended, Limiter, Pace, headers};
 use crate::log::Logged;
 use crate::model::{Endpoint, Model, READER};
@@ -25,6 +25,8 @@ use crate::retry::{Failed, Retry};
 
 /// Longest reply that is read.
 const LONGEST_REPLY: usize = 16 << 20;
+/// How long to wait for what is no call of a model.
+const LONGEST_LOOK: Duration = Duration::from_secs(30);
 /// The header that carries the call's key, by which a server's log can be compared with ours.
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-client-request-id");
 
@@ -117,11 +119,11 @@ enum Source {
 
 /// Sending over the network.
 #[derive(Debug)]
-struct Network {
+pub(crate) struct Network {
     http: reqwest::Client,
     /// For servers on this machine, which no proxy can reach.
     local: reqwest::Client,
-    keys: HashMap<String, SecretString>,
+    keys: Keys,
     /// Limits of each account, by address and key variable.
     limiters: HashMap<(String, String), Arc<Limiter>>,
     retry: Retry,
@@ -149,11 +151,11 @@ impl Client {
                 .redirect(reqwest::redirect::Policy::none())
                 .user_agent(concat!("laundromat/", env!("CARGO_PKG_VERSION")))
         };
-        let (mut keys, mut limiters) = (HashMap::new(), HashMap::new());
-        for model in models {
-            let Model::Chat(endpoint) = model else { continue };
+        let endpoints: Vec<&Endpoint> = models.into_iter().filter_map(Model::as_endpoint).collect();
+        let keys = Keys::of(endpoints.iter().copied())?;
+        let mut limiters = HashMap::new();
+        for endpoint in endpoints {
             limiters.entry(account(endpoint)).or_insert_with(|| Arc::new(Limiter::new(sending.pace)));
-            keys.extend(keys_of(endpoint)?);
         }
         Ok(Self(Source::Network(Box::new(Network {
             http: builder().build()?,
@@ -175,6 +177,14 @@ impl Client {
         match &self.0 {
             Source::Network(_) => None,
             Source::Cassette(cassette) => Some(cassette),
+        }
+    }
+
+    /// The network, where models answer and no cassette does.
+    pub(crate) fn network(&self) -> Option<&Network> {
+        match &self.0 {
+            Source::Network(network) => Some(network),
+            Source::Cassette(_) => None,
         }
     }
 
@@ -216,6 +226,13 @@ impl Client {
             (Model::Chat(_), Source::Cassette(_)) => Err(Unanswered::NotRecorded),
         }
     }
+}
+
+/// What a look at an address brought.
+pub(crate) struct Looked {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Vec<u8>,
 }
 
 /// One attempt's end.
@@ -273,18 +290,17 @@ impl Network {
             let (mut failure, told) = match attempted.result {
                 Ok((reply, completion)) => {
                     return Ok(Logged {
-                        reply: self.scrub_bytes(reply),
+                        reply,
                         latency_us: micros(started),
                         attempts,
                         usage: completion.usage,
-                        served: self.scrub_served(completion.served),
-                        reason: completion.reason.map(|reason| self.scrub(&reason)),
+                        served: completion.served,
+                        reason: completion.reason,
                     });
                 }
                 Err(failed) => failed,
             };
             failure.attempts = attempts;
-            failure.said = self.scrub(&failure.said);
             let failed = Failed { kind: failure.kind, told, retryable: failure.retryable };
             counted += u32::from(failed.counts());
             match self.retry.delay(failed, counted, key) {
@@ -298,90 +314,65 @@ impl Network {
         }
     }
 
+    fn http(&self, url: &str) -> &reqwest::Client {
+        if is_local(url) { &self.local } else { &self.http }
+    }
+
+    /// Looks at `url` with these headers, once: what came back, without any key.
+    ///
+    /// # Errors
+    /// When nothing did.
+    pub(crate) async fn look(&self, url: &str, headers: HeaderMap) -> Result<Looked, CallFailure> {
+        let allowed = self.timeouts.attempt.min(LONGEST_LOOK);
+        let sent = self.http(url).get(url).timeout(allowed).headers(headers).send().await;
+        let response = sent.map_err(|error| lost(&error))?;
+        let (status, headers) = (response.status(), self.keys.scrub_headers(response.headers().clone()));
+        Ok(Looked { status: status.as_u16(), headers, body: self.keys.scrub(read(response).await?) })
+    }
+
+    /// The headers of calls to `endpoint`.
+    pub(crate) fn headers(&self, endpoint: &Endpoint) -> HeaderMap {
+        endpoint.headers(|name| self.keys.get(name))
+    }
+
     async fn attempt(&self, endpoint: &Endpoint, body: &Body, key: &CallKey, allowed: Duration) -> Attempted {
-        let http = if is_local(&endpoint.url) { &self.local } else { &self.http };
+        let http = self.http(&endpoint.url);
         let mut request = http
             .post(&endpoint.url)
             .timeout(allowed)
             .header(CONTENT_TYPE, "application/json")
             .header(REQUEST_ID, blake3::Hash::from_bytes(*key).to_hex().as_str())
             .body(body.bytes.clone());
-        request = request.headers(endpoint.headers(|name| self.keys.get(name)));
+        request = request.headers(self.headers(endpoint));
         let response = match request.send().await {
             Ok(response) => response,
             Err(error) => return Attempted::lost(lost(&error)),
         };
-        let (status, headers) = (response.status(), response.headers().clone());
+        let (status, headers) = (response.status(), self.keys.scrub_headers(response.headers().clone()));
         let exhausted = headers::exhausted(&headers, SystemTime::now());
-        match read(response).await {
-            Ok(bytes) => {
-                let read = reply::read(endpoint.route, status.as_u16(), &headers, &bytes, SystemTime::now());
-                Attempted { result: read.map(|completion| (bytes, completion)), exhausted }
-            }
-            Err(failure) => Attempted { exhausted, ..Attempted::lost(failure) },
-        }
+        let bytes = match read(response).await {
+            // Before it is read: what is read is quoted, cut and passed on.
+            Ok(bytes) => self.keys.scrub(bytes),
+            Err(failure) => return Attempted { exhausted, ..Attempted::lost(failure) },
+        };
+        let result = match reply::read(endpoint.route, status.as_u16(), &headers, &bytes, SystemTime::now()) {
+            Ok(completion) if self.holds_key(&completion) => Err((in_pieces(), None)),
+            Ok(completion) => Ok((bytes, completion)),
+            Err(failed) => Err(failed),
+        };
+        Attempted { result, exhausted }
     }
 
-    /// `bytes` without any key of ours: a server can send back what it was sent.
-    fn scrub_bytes(&self, bytes: Vec<u8>) -> Vec<u8> {
-        let holds = |key: &SecretString| memchr::memmem::find(&bytes, key.expose_secret().as_bytes()).is_some();
-        if !self.keys.values().any(holds) {
-            return bytes;
-        }
-        // A reply was read as JSON before, so it is text.
-        self.scrub(&String::from_utf8_lossy(&bytes)).into_bytes()
-    }
-
-    fn scrub_served(&self, served: Served) -> Served {
-        let scrub = |text: Option<String>| text.map(|text| self.scrub(&text));
-        Served {
-            model: self.scrub(&served.model),
-            provider: scrub(served.provider),
-            fingerprint: scrub(served.fingerprint),
-            request_id: scrub(served.request_id),
-        }
-    }
-
-    /// `text` without any key of ours, whoever put it there.
-    fn scrub(&self, text: &str) -> String {
-        self.keys.values().fold(text.to_owned(), |text, key| text.replace(key.expose_secret(), "[key]"))
+    /// Whether the pieces of a stream make a key when they are put together.
+    fn holds_key(&self, completion: &Completion) -> bool {
+        [Some(&completion.text), completion.refusal.as_ref()].into_iter().flatten().any(|text| self.keys.stand_in(text))
     }
 }
 
-/// What `endpoint` needs of the environment: the first of its keys that is set, and the other variables
-/// that go into its headers.
-fn keys_of(endpoint: &Endpoint) -> Result<Vec<(String, SecretString)>, ClientError> {
-    let mut keys = Vec::new();
-    let names: Vec<&str> = endpoint.keys.iter().map(|source| source.env.as_str()).collect();
-    match names.iter().find(|name| is_set(name)) {
-        Some(name) => keys.push(read_key(name)?),
-        None if endpoint.needs_key() => return Err(no_key(&names, endpoint)),
-        None => {}
-    }
-    for name in endpoint.variables() {
-        if !is_set(name) {
-            return Err(no_key(&[name], endpoint));
-        }
-        keys.push(read_key(name)?);
-    }
-    Ok(keys)
-}
-
-fn is_set(name: &str) -> bool {
-    std::env::var_os(name).is_some_and(|value| !value.is_empty())
-}
-
-fn no_key(names: &[&str], endpoint: &Endpoint) -> ClientError {
-    let names = names.iter().map(|name| (*name).to_owned()).collect();
-    ClientError::NoKey { names, url: endpoint.url.clone() }
-}
-
-fn read_key(name: &str) -> Result<(String, SecretString), ClientError> {
-    let key = std::env::var(name).unwrap_or_default();
-    if key.is_empty() || HeaderValue::from_str(&key).is_err() || key.contains(char::is_whitespace) {
-        return Err(ClientError::BadKey { name: name.to_owned() });
-    }
-    Ok((name.to_owned(), SecretString::from(key)))
+/// A reply of which nothing may be kept, since no piece of it is the key and all together are.
+fn in_pieces() -> CallFailure {
+    let said = "the server sent the key back in pieces, so that nothing of its reply is kept";
+    CallFailure { retryable: false, ..CallFailure::new(FailureKind::Protocol, said) }
 }
 
 /// Reads a reply to its end; one that ends early or never ends is a failure, whatever it says.
@@ -436,30 +427,9 @@ fn micros(started: Instant) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashMap;
     use std::fs;
 
-    use secrecy::SecretString;
-
-    use super::{Network, Timeouts, authorities};
-    use crate::retry::Retry;
-
-    #[test]
-    fn a_key_that_a_server_sends_back_is_kept_nowhere() {
-        // Whichever test comes first installs it.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let network = Network {
-            http: reqwest::Client::new(),
-            local: reqwest::Client::new(),
-            keys: HashMap::from([("K".to_owned(), SecretString::from("sk-7f3a"))]),
-            limiters: HashMap::new(),
-            retry: Retry::default(),
-            timeouts: Timeouts::default(),
-        };
-        assert_eq!(network.scrub("wrong key sk-7f3a"), "wrong key [key]");
-        assert_eq!(network.scrub_bytes(b"{\"said\": \"Bearer sk-7f3a\"}".to_vec()), b"{\"said\": \"Bearer [key]\"}");
-        assert_eq!(network.scrub_bytes(b"{}".to_vec()), b"{}");
-    }
+    use super::authorities;
 
     #[test]
     fn a_bad_file_of_authorities_is_named() {

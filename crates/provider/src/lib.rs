@@ -5,12 +5,14 @@
 //! * [`model`]: the models of an experiment; [`builtin`]: those that are programs;
 //! * [`profile`]: the destinations, as data; [`settings`]: a call's settings in a destination's words;
 //!   [`policy`]: what a destination wants of a conversation;
-//! * [`client`]: sending, with [`limits`], [`retry`] and the [`failure`] classes of error replies;
+//! * [`client`]: sending, with [`limits`], [`retry`] and the [`failure`] classes of error replies; `keys` keeps
+//!   keys out of what comes back;
 //! * [`reply`]: reading what comes back, one file a route in `replies/`; [`stream`]: the same where it
 //!   comes in events, one file a route in `streams/`;
 //! * [`wire_check`]: a folder of wire vectors against all of it;
 //! * [`prices`], [`money`], [`budget`]: what calls cost, and the cap on it;
 //! * [`cassette`]: recorded calls in a file, to be played again without network;
+//! * [`listing`]: whether a destination answers and has a model, without a call;
 //! * [`gateway`]: where a harness's own compaction code asks, in its own shape;
 //! * [`log`]: the trait through which a runner keeps every reply, so that none is paid for twice.
 //!
@@ -29,7 +31,9 @@ mod envelope;
 pub mod failure;
 pub mod gateway;
 pub mod key;
+mod keys;
 pub mod limits;
+pub mod listing;
 pub mod log;
 mod members;
 pub mod model;
@@ -57,6 +61,7 @@ pub use client::{Client, ClientError, Sending, Timeouts, Unanswered};
 pub use failure::{CallFailure, FailureKind};
 pub use key::{CallKey, Purpose};
 pub use limits::Pace;
+pub use listing::Listing;
 pub use log::{CallLog, Logged};
 pub use model::{Endpoint, Model};
 pub use money::Money;

@@ -8,11 +8,12 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use crate::body::Body;
+use crate::budget::max_output;
 use crate::policy::Policy;
 use crate::profile::{KeySource, Profile};
 use crate::route::Route;
 use crate::routes::{Shape, write};
-use crate::settings::{Dropped, Sent, Settings};
+use crate::settings::{Dropped, Sent, Settings, place};
 use crate::validate::{self, Broken};
 
 /// Name of the built-in reader.
@@ -90,6 +91,15 @@ impl Endpoint {
         &self.sent.fields
     }
 
+    /// The same with replies of at most `tokens`, where nothing bounds them and a named destination has a word for it.
+    pub fn bounded(mut self, tokens: u64) -> Self {
+        let field = self.profile.fields.max_tokens.as_deref().filter(|_| self.named == Named::Explicit);
+        if let (Some(field), None) = (field, max_output(&self.sent.fields)) {
+            place(&mut self.sent.fields, field, Value::from(tokens));
+        }
+        self
+    }
+
     /// The body that asks the model to answer `messages`.
     ///
     /// # Errors
@@ -131,6 +141,14 @@ impl Model {
     /// Whether the model is a program rather than a language model.
     pub fn is_builtin(&self) -> bool {
         matches!(self, Self::BuiltinReader)
+    }
+
+    /// The model's address and settings, where it has one.
+    pub fn as_endpoint(&self) -> Option<&Endpoint> {
+        match self {
+            Self::BuiltinReader => None,
+            Self::Chat(endpoint) => Some(endpoint),
+        }
     }
 
     /// The model's name.

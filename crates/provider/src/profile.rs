@@ -68,6 +68,9 @@ pub struct Profile {
     /// Settings of a judge where the experiment says nothing.
     #[serde(default)]
     pub judge: Defaults,
+    /// What its list of models says.
+    #[serde(default)]
+    pub models: ModelList,
     /// The names by which wire vectors of this route know it.
     #[serde(default)]
     pub wire: Vec<String>,
@@ -136,6 +139,19 @@ pub enum NeedsKey {
     Always,
     /// It depends on how the server was started.
     Sometimes,
+}
+
+/// What the list of models that a destination has says of the models it takes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ModelList {
+    /// It takes those in the list.
+    #[default]
+    Whole,
+    /// It takes others as well, or nothing is known about it.
+    Part,
+    /// It has no list for this key.
+    None,
 }
 
 /// A header of every request: a fixed value, or one from a variable.
@@ -283,7 +299,7 @@ impl Profile {
 }
 
 /// A model's name as one part of a path.
-fn path_segment(name: &str) -> String {
+pub(crate) fn path_segment(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {

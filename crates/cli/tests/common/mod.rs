@@ -2,6 +2,7 @@
 
 #![allow(dead_code, reason = "not every test file uses all of it")]
 
+pub(crate) mod destinations;
 pub(crate) mod paid;
 
 use std::path::PathBuf;
