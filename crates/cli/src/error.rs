@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use laundromat_compactor::Refusal;
 use laundromat_import::ImportError;
 use laundromat_metrics::StatsError;
 use laundromat_report::ReportError;
@@ -30,6 +31,8 @@ pub(crate) enum CliError {
     Nothing { path: PathBuf, what: &'static str },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
     NoVectors { path: PathBuf },
+    #[error("{arm}: {cause}")]
+    Refused { arm: String, cause: Refusal },
     #[error("internal error: {0}; please report it with the command that led here")]
     Internal(String),
 }
@@ -50,6 +53,7 @@ impl CliError {
             | Self::Store(_)
             | Self::Report(_)
             | Self::Stats(_)
+            | Self::Refused { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

@@ -28,6 +28,7 @@ fn main() -> ExitCode {
         Command::Gate(gate) => commands::gate::run(gate),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
+        Command::Arms(arms) => commands::arms::run(arms),
         Command::Gateway(gateway) => commands::gateway::run(gateway),
     };
     match ended {
