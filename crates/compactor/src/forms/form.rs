@@ -1,6 +1,5 @@
 //! The forms by name: what each needs of an arm, and which file builds it.
 
-use laundromat_session::fault::choose_remedy;
 use laundromat_session::fields::{Document, Fields};
 
 use super::{
