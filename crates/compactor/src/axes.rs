@@ -27,8 +27,8 @@ macro_rules! choice {
             /// Takes an optional key; an unknown identifier is a fault.
             #[allow(dead_code, reason = "one macro declares choices that are required and optional ones")]
             pub(crate) fn optional<'i>(
-                document: &mut Document<'i>,
-                fields: &mut Fields<'i>,
+                document: &mut laundromat_session::fields::Document<'i>,
+                fields: &mut laundromat_session::fields::Fields<'i>,
                 key: &'static str,
             ) -> Option<Self> {
                 let (id, span) = fields.optional_at::<String>(document, key)?;
@@ -43,8 +43,8 @@ macro_rules! choice {
             /// Takes an optional list of them; an unknown identifier is a fault.
             #[allow(dead_code, reason = "one macro declares choices of one and of several")]
             pub(crate) fn listed<'i>(
-                document: &mut Document<'i>,
-                fields: &mut Fields<'i>,
+                document: &mut laundromat_session::fields::Document<'i>,
+                fields: &mut laundromat_session::fields::Fields<'i>,
                 key: &'static str,
             ) -> Option<Vec<Self>> {
                 let (ids, span) = fields.optional_at::<Vec<String>>(document, key)?;

@@ -56,6 +56,8 @@ choice! {
         BySize = "by-size",
         /// Always.
         Held = "held",
+        /// It is no part of the history that is parted, and always sent.
+        Apart = "apart",
     }
 }
 

@@ -9,6 +9,8 @@
 //! The whole of a compaction goes around that: [`partition`] says which turns are summarized and which
 //! stay, [`keep::Guard`] which answers become summaries, [`next_context`] what comes out.
 //!
+//! [`probes`] asks an arm what needs no model to answer.
+//!
 //! A compaction of several calls is walked with [`Compactor::next`], a pure function of the replies so
 //! far; [`Compactor::request`] is its first step, for arms that need no more than one.
 //!
@@ -26,6 +28,7 @@ mod labelled;
 pub mod next_context;
 pub mod partition;
 pub mod presets;
+pub mod probes;
 pub mod prompt;
 mod python_text;
 pub mod records;

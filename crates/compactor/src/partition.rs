@@ -33,15 +33,15 @@ impl Partition {
     pub fn new(session: &Session, keep: &Keep, verbatim: Verbatim, text_of: &dyn Fn(&Turn) -> usize) -> Self {
         let turns = &session.turns;
         let system = turns.iter().take_while(|turn| turn.role == Role::System).count();
-        let units = units(turns, system, keep.unit);
-        let start_of = |unit: usize| units.get(unit).map_or(turns.len(), |unit| unit.start);
+        let request = turns.iter().rposition(Turn::is_genuine_user).filter(|_| keep.request != NewestRequest::BySize);
+        let parted = request.filter(|_| keep.request == NewestRequest::Apart).unwrap_or(turns.len());
+        let units = units(&turns[..parted], system, keep.unit);
+        let start_of = |unit: usize| units.get(unit).map_or(parted, |unit| unit.start);
         let head_end = start_of(keep.head);
         let cost = |unit: &Range<usize>| turns[unit.clone()].iter().map(|turn| tokens::estimate(text_of(turn))).sum();
         let first = first_kept(turns, &units, keep, &cost).min(units.len().saturating_sub(keep.least));
         let mut start = start_of(first).max(head_end);
-        if keep.request == NewestRequest::Held
-            && let Some(request) = turns.iter().rposition(Turn::is_genuine_user)
-        {
+        if let Some(request) = request {
             start = start.min(request.max(head_end));
         }
         if keep.snap == Snap::Pairs {
@@ -152,6 +152,9 @@ fn copies(
     // The newest stay, as far as there is room.
     let tail: Vec<&Range<usize>> = units.iter().filter(|unit| unit.start >= old.end).collect();
     let gone = tail.len().saturating_sub(room);
-    let end = gone.checked_sub(1).map_or(old.end, |last| tail[last].end);
+    let mut end = gone.checked_sub(1).map_or(old.end, |last| tail[last].end);
+    if keep.snap == Snap::Pairs {
+        end = snapped(turns, end).max(old.end);
+    }
     (persons, old.end..end)
 }
