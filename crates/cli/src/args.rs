@@ -40,6 +40,8 @@ pub(crate) enum Command {
     /// Look after the wire formats of providers
     #[command(subcommand)]
     Wire(Wire),
+    /// List the arms, print the exact requests of one, or show where two differ
+    Arms(Arms),
 }
 
 #[derive(Debug, Subcommand)]
@@ -282,4 +284,54 @@ impl Ratio {
     pub(crate) fn counts(self) -> Result<Counts, laundromat_metrics::StatsError> {
         Counts::new(self.x, self.n)
     }
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Arms {
+    #[command(subcommand)]
+    pub(crate) command: Option<ArmsCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ArmsCommand {
+    /// Print what an arm sends for a session
+    Show(ArmsShow),
+    /// Print where the requests of two arms differ for one session
+    Diff(ArmsDiff),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ArmsShow {
+    /// The arm: a name, or a path that ends in .toml
+    pub(crate) arm: String,
+    #[command(flatten)]
+    pub(crate) from: Planted,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ArmsDiff {
+    /// The first arm: a name, or a path that ends in .toml
+    pub(crate) first: String,
+    /// The second arm
+    pub(crate) second: String,
+    #[command(flatten)]
+    pub(crate) from: Planted,
+}
+
+/// A session, and what is planted in it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Planted {
+    /// The session file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// Plant this attack or control first: a name, or a path that ends in .toml
+    #[arg(long, value_name = "ATTACK")]
+    pub(crate) attack: Option<String>,
+    /// Seed of the plant
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "attack")]
+    pub(crate) seed: u64,
+    /// The date shown to the summarizer
+    #[arg(long, value_name = "YYYY-MM-DD", default_value = "2026-01-01")]
+    pub(crate) date: jiff::civil::Date,
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use laundromat_compactor::Refusal;
 use laundromat_import::ImportError;
 use laundromat_metrics::StatsError;
 use laundromat_report::ReportError;
@@ -32,6 +33,8 @@ pub(crate) enum CliError {
     NoVectors { path: PathBuf },
     #[error("no key of any profile is set; set one, or name an experiment: laundromat doctor EXPERIMENT")]
     NoKeys,
+    #[error("{arm}: {cause}")]
+    Refused { arm: String, cause: Refusal },
     #[error("internal error: {0}; please report it with the command that led here")]
     Internal(String),
 }
@@ -52,6 +55,7 @@ impl CliError {
             | Self::Store(_)
             | Self::Report(_)
             | Self::Stats(_)
+            | Self::Refused { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

@@ -29,6 +29,7 @@ fn main() -> ExitCode {
         Command::Contrast(contrast) => commands::contrast::run(contrast),
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
         Command::Doctor(doctor) => commands::doctor::run(doctor),
+        Command::Arms(arms) => commands::arms::run(arms),
         Command::Gateway(gateway) => commands::gateway::run(gateway),
     };
     match ended {

@@ -30,3 +30,8 @@ pub(crate) fn usage(error: &clap::Error) -> Process {
     let _ = error.print();
     if error.use_stderr() { crate::exit_code::ExitCode::Usage.into() } else { Process::SUCCESS }
 }
+
+/// Columns of the terminal that results go to; `None` where they go elsewhere.
+pub(crate) fn columns() -> Option<usize> {
+    console::Term::stdout().size_checked().map(|(_, columns)| columns.into())
+}

@@ -11,6 +11,7 @@ use laundromat_session::labels::{LabelStyle, Naming};
 use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Wrapper};
 use crate::caps::{self, Caps};
 use crate::forms::{Form, Need};
+use crate::keep::{self, Boundary, Guard, Keep};
 use crate::records::{Scrub, Window};
 
 /// What `schema` says in an arm file.
@@ -31,6 +32,14 @@ pub enum Invariant {
     NormalEnd,
     /// A shield acts before anything it covers is sized or sent.
     ShieldFirst,
+    /// Every turn is in the summarizer's input or in the next context.
+    ConservedTurns,
+    /// A summary never comes back as the system's words.
+    SummaryRole,
+    /// Session text cannot pass for the marks by which the harness tells turns apart.
+    OwnMarks,
+    /// The instructions have no hole, and the turns are in the request.
+    FilledPrompt,
 }
 
 impl Invariant {
@@ -42,6 +51,10 @@ impl Invariant {
         Self::CurrentRequest,
         Self::NormalEnd,
         Self::ShieldFirst,
+        Self::ConservedTurns,
+        Self::SummaryRole,
+        Self::OwnMarks,
+        Self::FilledPrompt,
     ];
 
     /// The identifier used in arm files and tables.
@@ -53,6 +66,10 @@ impl Invariant {
             Self::CurrentRequest => "current-request",
             Self::NormalEnd => "normal-end",
             Self::ShieldFirst => "shield-first",
+            Self::ConservedTurns => "conserved-turns",
+            Self::SummaryRole => "summary-role",
+            Self::OwnMarks => "own-marks",
+            Self::FilledPrompt => "filled-prompt",
         }
     }
 }
@@ -133,6 +150,12 @@ pub struct Arm {
     pub previous: Previous,
     /// Where the summary goes.
     pub after: Option<After>,
+    /// Which turns stay where they are; `None` where that is not known of the harness, or not modelled.
+    pub keep: Option<Keep>,
+    /// Which answers become summaries; `None` where that is not known.
+    pub guard: Option<Guard>,
+    /// Where the shield acts.
+    pub shield_covers: Vec<Boundary>,
     /// The final user message of typed forms.
     pub pointer: Option<String>,
     /// The context window in tokens, which the summary's target length depends on.
@@ -179,6 +202,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     let window = root.required(document, "window");
     let scrub = root.required(document, "scrub");
     let shield = root.optional(document, "shield");
+    let shield_covers = shield_covers(document, root);
     let prompt = root.required(document, "prompt");
     let prompt_basis = root.required(document, "prompt-basis");
     let pointer = root.optional_at::<String>(document, "pointer");
@@ -243,6 +267,16 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     let harness_rows = HarnessRows::optional(document, root, "harness-rows").unwrap_or(HarnessRows::Note);
     let previous = Previous::optional(document, root, "previous").unwrap_or(Previous::Slot);
     let after = root.table(document, "after").and_then(|fields| axes::after(document, fields));
+    let keep = root.table(document, "keep").and_then(|fields| keep::keep(document, fields));
+    let guard = root.table(document, "guard").and_then(|fields| keep::guard(document, fields));
+    if keep.is_some() && after.is_none() && form.is_some_and(Form::asks_model) {
+        document.fault(
+            &root.span(),
+            "after",
+            "what stays is known, and where the summary goes is not",
+            "add [after] with its placement",
+        );
+    }
     Some(Arm {
         name: name?,
         title: title?,
@@ -265,6 +299,9 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         harness_rows,
         previous,
         after,
+        keep,
+        guard,
+        shield_covers,
         pointer: pointer.map(|(text, _)| text.trim().to_owned()),
         context_tokens: context_tokens?.0,
         extra_tokens,
@@ -320,6 +357,12 @@ fn instructions<'i>(document: &mut Document<'i>, root: &mut Fields<'i>, form: Op
         );
     }
     chosen
+}
+
+/// Where the shield acts: as written, or on all that goes to the summarizer.
+fn shield_covers<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Boundary> {
+    Boundary::listed(document, root, "shield-covers")
+        .unwrap_or_else(|| vec![Boundary::SummarizerUser, Boundary::SummarizerOther])
 }
 
 fn faults<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Invariant> {

@@ -1,7 +1,6 @@
 //! The axes of an arm beside its form: where instructions stand, what a transcript shows, how it is
 //! escaped and enclosed, and where the summary goes afterwards. Each is data in the arm file.
 
-use laundromat_session::fault::choose_remedy;
 use laundromat_session::fields::{Document, Fields};
 
 /// Declares a closed choice with one identifier each.
@@ -28,17 +27,39 @@ macro_rules! choice {
             /// Takes an optional key; an unknown identifier is a fault.
             #[allow(dead_code, reason = "one macro declares choices that are required and optional ones")]
             pub(crate) fn optional<'i>(
-                document: &mut Document<'i>,
-                fields: &mut Fields<'i>,
+                document: &mut laundromat_session::fields::Document<'i>,
+                fields: &mut laundromat_session::fields::Fields<'i>,
                 key: &'static str,
             ) -> Option<Self> {
                 let (id, span) = fields.optional_at::<String>(document, key)?;
                 let found = Self::by_id(&id);
                 if found.is_none() {
                     let known: Vec<&str> = Self::ALL.iter().map(|value| value.id()).collect();
-                    document.fault(&span, &fields.path_of(key), format!("unknown value \"{id}\""), choose_remedy(&id, &known));
+                    document.fault(&span, &fields.path_of(key), format!("unknown value \"{id}\""), laundromat_session::fault::choose_remedy(&id, &known));
                 }
                 found
+            }
+
+            /// Takes an optional list of them; an unknown identifier is a fault.
+            #[allow(dead_code, reason = "one macro declares choices of one and of several")]
+            pub(crate) fn listed<'i>(
+                document: &mut laundromat_session::fields::Document<'i>,
+                fields: &mut laundromat_session::fields::Fields<'i>,
+                key: &'static str,
+            ) -> Option<Vec<Self>> {
+                let (ids, span) = fields.optional_at::<Vec<String>>(document, key)?;
+                let mut found = Vec::new();
+                for id in ids {
+                    match Self::by_id(&id) {
+                        Some(value) => found.push(value),
+                        None => {
+                            let known: Vec<&str> = Self::ALL.iter().map(|value| value.id()).collect();
+                            let remedy = laundromat_session::fault::choose_remedy(&id, &known);
+                            document.fault(&span, &fields.path_of(key), format!("unknown value \"{id}\""), remedy);
+                        }
+                    }
+                }
+                Some(found)
             }
         }
     };
@@ -160,6 +181,26 @@ choice! {
     }
 }
 
+choice! {
+    /// Where copies of user turns stand.
+    VerbatimPlace {
+        /// In front of the summary.
+        Before = "before",
+        /// Behind it.
+        Behind = "behind",
+    }
+}
+
+choice! {
+    /// How long kept turns stay.
+    KeptTurns {
+        /// Until a later compaction summarizes them.
+        Stay = "stay",
+        /// For one round: the next one starts behind them, and no summary holds them.
+        OneRound = "one-round",
+    }
+}
+
 /// What a transcript shows of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
@@ -206,6 +247,10 @@ pub struct After {
     pub end: String,
     /// What stays beside it.
     pub verbatim: Verbatim,
+    /// On which side of it.
+    pub verbatim_place: VerbatimPlace,
+    /// How long kept turns stay.
+    pub kept: KeptTurns,
 }
 
 /// How a long transcript is summarized in parts.
@@ -292,8 +337,11 @@ pub(crate) fn after<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> 
     let prefix = fields.optional(document, "prefix").unwrap_or_default();
     let end = fields.optional(document, "end").unwrap_or_default();
     let verbatim = Verbatim::optional(document, &mut fields, "verbatim").unwrap_or(Verbatim::Nothing);
+    let verbatim_place =
+        VerbatimPlace::optional(document, &mut fields, "verbatim-place").unwrap_or(VerbatimPlace::Behind);
+    let kept = KeptTurns::optional(document, &mut fields, "kept-turns").unwrap_or(KeptTurns::Stay);
     fields.finish(document);
-    Some(After { placement: placement?, prefix, end, verbatim })
+    Some(After { placement: placement?, prefix, end, verbatim, verbatim_place, kept })
 }
 
 /// Reads `[staged]`.

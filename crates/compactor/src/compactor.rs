@@ -1,16 +1,20 @@
 //! A ready arm: its data files looked up and checked once, then a pure function of records and date.
 
 use laundromat_session::fault::{Fault, Place, choose_remedy};
-use laundromat_session::{Session, tokens};
+use laundromat_session::{Role, Session, Turn, tokens};
 
 use crate::arm::{Arm, Invariant};
-use crate::axes::Previous;
+use crate::axes::{Previous, Verbatim};
 use crate::forms::{Material, Step, empty_state};
+use crate::keep::{Boundary, Sized};
+use crate::next_context::{Covers, NextContext, Unsound};
+use crate::partition::Partition;
 use crate::presets;
 use crate::prompt::{Filling, Prompt};
-use crate::records::{self, Record};
+use crate::records::{self, Record, Shielded};
 use crate::request::Request;
 use crate::shield::Shield;
+use crate::tracked::Tracked;
 use crate::view::View;
 
 /// Longest target of a summary in tokens.
@@ -122,7 +126,53 @@ impl Compactor {
 
     /// The records of `session` that the arm's window takes in.
     pub fn records(&self, session: &Session) -> Vec<Record> {
-        records::records(session, self.arm.window, self.shield.as_ref(), self.arm.scrub)
+        let at = |boundary| self.shield.as_ref().filter(|_| self.arm.shield_covers.contains(&boundary));
+        let shielded = Shielded { user: at(Boundary::SummarizerUser), other: at(Boundary::SummarizerOther) };
+        records::records(session, self.arm.window, shielded, self.arm.scrub)
+    }
+
+    /// Which turns are summarized and which stay; `None` where the arm does not say, or nothing is to do.
+    pub fn partition(&self, session: &Session) -> Option<Partition> {
+        let keep = self.arm.keep.as_ref()?;
+        let verbatim = self.arm.after.as_ref().map_or(Verbatim::Nothing, |after| after.verbatim);
+        let as_sent = |turn: &Turn| {
+            let boundary = if turn.role == Role::User { Boundary::ReplayedUser } else { Boundary::ReplayedOther };
+            let shield = self.shield.as_ref().filter(|_| self.arm.shield_covers.contains(&boundary));
+            let mut text = Tracked::default();
+            text.push_own(&turn.text());
+            if let Some(shield) = shield {
+                shield.apply(&mut text);
+            }
+            text.text().chars().count()
+        };
+        let as_stored = |turn: &Turn| turn.text().chars().count();
+        let partition = match keep.sized {
+            Sized::AsSent => Partition::new(session, keep, verbatim, &as_sent),
+            Sized::AsStored => Partition::new(session, keep, verbatim, &as_stored),
+        };
+        (!partition.is_idle()).then_some(partition)
+    }
+
+    /// The view of the turns that `partition` has summarized.
+    pub fn summarized(&self, session: &Session, partition: &Partition) -> View {
+        let mut records = self.records(session);
+        records.retain(|record| partition.old.contains(&record.turn) || partition.system.contains(&record.turn));
+        self.view(records)
+    }
+
+    /// The context in which `summary` stands for what was summarized.
+    ///
+    /// # Errors
+    /// A statement about it that does not hold.
+    pub fn next_context(
+        &self,
+        session: &Session,
+        partition: &Partition,
+        summary: &str,
+    ) -> Result<Option<NextContext>, Unsound> {
+        let covers = Covers { shield: self.shield.as_ref(), at: &self.arm.shield_covers };
+        let after = self.arm.after.as_ref();
+        after.map(|after| NextContext::new(session, partition, after, summary, &covers)).transpose()
     }
 
     /// The view of `records` within the arm's caps.

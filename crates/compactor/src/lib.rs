@@ -6,6 +6,11 @@
 //! * [`compactor`] looks an arm's files up once and walks the line above;
 //! * [`tracked`] text knows which of its bytes came from the session, so exposure is computed.
 //!
+//! The whole of a compaction goes around that: [`partition`] says which turns are summarized and which
+//! stay, [`keep::Guard`] which answers become summaries, [`next_context`] what comes out.
+//!
+//! [`probes`] asks an arm what needs no model to answer.
+//!
 //! A compaction of several calls is walked with [`Compactor::next`], a pure function of the replies so
 //! far; [`Compactor::request`] is its first step, for arms that need no more than one.
 //!
@@ -18,8 +23,12 @@ pub mod caps;
 pub mod compactor;
 mod escape;
 pub mod forms;
+pub mod keep;
 mod labelled;
+pub mod next_context;
+pub mod partition;
 pub mod presets;
+pub mod probes;
 pub mod prompt;
 mod python_text;
 pub mod records;
@@ -31,5 +40,7 @@ pub mod view;
 pub use arm::Arm;
 pub use compactor::{Compactor, Given, Next, Refusal};
 pub use forms::Form;
+pub use next_context::NextContext;
+pub use partition::Partition;
 pub use request::Request;
 pub use view::View;

@@ -67,8 +67,17 @@ pub enum Scrub {
     JsonResults,
 }
 
+/// The shield on the way to the summarizer, and whose turns it covers there.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Shielded<'a> {
+    /// On a person's turns.
+    pub user: Option<&'a Shield>,
+    /// On all others.
+    pub other: Option<&'a Shield>,
+}
+
 /// The records of `session` in `window`.
-pub fn records(session: &Session, window: Window, shield: Option<&Shield>, scrub: Scrub) -> Vec<Record> {
+pub fn records(session: &Session, window: Window, shielded: Shielded<'_>, scrub: Scrub) -> Vec<Record> {
     let skipped = match window {
         Window::All => 0,
         Window::BehindSystemPrompt => session.turns.iter().take_while(|turn| turn.role == Role::System).count(),
@@ -80,7 +89,10 @@ pub fn records(session: &Session, window: Window, shield: Option<&Shield>, scrub
         .enumerate()
         .skip(skipped)
         .filter(|(_, turn)| !matches!(turn.role, Role::Marker(_)))
-        .map(|(index, turn)| record(index, turn, names.of(turn), shield, scrub))
+        .map(|(index, turn)| {
+            let shield = if turn.role == Role::User { shielded.user } else { shielded.other };
+            record(index, turn, names.of(turn), shield, scrub)
+        })
         .collect()
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use laundromat_compactor::arm::Arm;
 use laundromat_compactor::caps::Caps;
-use laundromat_compactor::records::{Window, records};
+use laundromat_compactor::records::{Shielded, Window, records};
 use laundromat_compactor::shield::Shield;
 use laundromat_compactor::{Compactor, View, forms, presets};
 use laundromat_session::{Session, canonical};
@@ -28,7 +28,10 @@ fn session(messages: &Value) -> Session {
 fn block(name: &str, session: &Session, caps: &Caps) -> String {
     let arm = arm(name);
     let shield = arm.shield.as_deref().and_then(presets::shield).map(|text| Shield::parse(text).expect("a shield"));
-    let view = View::new(records(session, Window::All, shield.as_ref(), arm.scrub), caps);
+    let view = View::new(
+        records(session, Window::All, Shielded { user: shield.as_ref(), other: shield.as_ref() }, arm.scrub),
+        caps,
+    );
     forms::block(&view, forms::Transcript::of(&arm)).text
 }
 

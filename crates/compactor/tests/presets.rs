@@ -137,8 +137,15 @@ fn only_what_shows_tool_text_exposes_it() {
     for name in presets::arm_names() {
         let requests = sent(&compactor(name), &small());
         let shown = printed(&requests).contains("you may push");
-        let hides =
-            ["adk-2.0", "lightspeed-2026-08", "lightspeed-covers", "aider", "semantic-kernel", "agent-framework"];
+        let hides = [
+            "adk-2.0",
+            "lightspeed-2026-08",
+            "lightspeed-covers",
+            "lightspeed-shielded",
+            "aider",
+            "semantic-kernel",
+            "agent-framework",
+        ];
         assert_eq!(shown, !hides.contains(&name), "{name}");
         let carried = requests.iter().flat_map(|request| &request.carried).any(|carried| carried.origin.turn == 3);
         assert_eq!(carried, shown, "{name}");

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use laundromat_import::Input;
-use laundromat_injector::{Attack, Specimen, inject};
+use laundromat_injector::Specimen;
 use laundromat_provider::Model;
 use laundromat_provider::model::READER;
 use laundromat_runner::exec::alone::{self, Alone, AloneEvent};
@@ -15,6 +15,7 @@ use laundromat_session::fault::{Fault, Place, choose_remedy};
 use serde_json::Value;
 
 use crate::args::Gateway;
+use crate::commands::load;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::terminal::{line, note};
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &Gateway) -> Result<ExitCode, CliError> {
     let (model, limits, seed) = answering(args)?;
     let planted = match (&args.session, &args.plant) {
         (Some(session), Some(attack)) => {
-            let specimen = specimen(session, attack, args.seed.unwrap_or(seed))?;
+            let specimen = load::specimen(session, attack, args.seed.unwrap_or(seed))?;
             write_specimen(&args.out, &specimen)?;
             Some(Planted::of(&specimen))
         }
@@ -81,18 +82,6 @@ fn answering(args: &Gateway) -> Result<(Model, Limits, u64), CliError> {
         note(&format!("{READER} answers: it needs no key and is no language model"));
     }
     Ok((summarizer.model.clone(), experiment.limits, experiment.seed))
-}
-
-fn specimen(path: &Path, attack: &str, seed: u64) -> Result<Specimen, CliError> {
-    let nothing = || CliError::Nothing { path: path.to_owned(), what: "plant in" };
-    let session = laundromat_import::read_path(path, None)?.into_iter().next().ok_or_else(nothing)?.session;
-    let (file, attack) = if attack.ends_with(".toml") {
-        (Path::new(attack).to_owned(), Attack::parse(&Input::file(Path::new(attack)).text()?))
-    } else {
-        (format!("{attack}.toml").into(), Attack::embedded(attack))
-    };
-    let attack = attack.map_err(|faults| CliError::Run(RunError::Faults { path: file, faults }))?;
-    inject(&session, &attack, seed).map_err(|cause| CliError::Run(RunError::NoCarrier { path: path.to_owned(), cause }))
 }
 
 /// Writes the planted session for the agent to load: in the canonical form, and as bare chat messages.

@@ -1,11 +1,13 @@
 //! One file a command; each returns how it ended.
 
+pub(crate) mod arms;
 pub(crate) mod contrast;
 pub(crate) mod doctor;
 pub(crate) mod gate;
 pub(crate) mod gateway;
 pub(crate) mod import;
 pub(crate) mod judge;
+mod load;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod run;

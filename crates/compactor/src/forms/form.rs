@@ -1,8 +1,5 @@
 //! The forms by name: what each needs of an arm, and which file builds it.
 
-use laundromat_session::fault::choose_remedy;
-use laundromat_session::fields::{Document, Fields};
-
 use super::{
     clear_only, flat_delta, flat_escaped, flat_fenced, flat_noroles, flat_split, flat_staged, flat_system, flat_user,
     flat_wrapped, static_fallback, tools_dropped, typed, typed_nosys, typed_self, typed_syshead, typed_systail,

@@ -1,0 +1,134 @@
+//! `arms`: the list of arms, what one sends, and where two differ.
+
+mod list;
+mod printed;
+
+use laundromat_compactor::{Compactor, Given, Next, Request};
+use laundromat_session::{Exposure, Plant};
+use similar::{ChangeTag, TextDiff};
+
+use crate::args::{Arms, ArmsCommand, ArmsDiff, ArmsShow};
+use crate::commands::load::{self, Subject};
+use crate::error::CliError;
+use crate::exit_code::ExitCode;
+use crate::terminal::{line, note};
+
+/// What stands for a summarizer's answer where an arm needs one to go on; an empty object is a change
+/// of a state that changes nothing.
+const NO_REPLY: &str = "{}";
+/// Unchanged lines around a difference.
+const AROUND: usize = 3;
+
+pub(crate) fn run(args: &Arms) -> Result<ExitCode, CliError> {
+    match &args.command {
+        None => list::print(),
+        Some(ArmsCommand::Show(args)) => show(args),
+        Some(ArmsCommand::Diff(args)) => diff(args),
+    }
+}
+
+/// The requests of one compaction, as far as they can be told without a summarizer.
+enum Sent {
+    /// What the summarizer is asked, call by call.
+    Asked(Vec<Request>),
+    /// What stands in place of the turns, where nobody is asked.
+    InPlace(Request),
+}
+
+impl Sent {
+    fn requests(&self) -> &[Request] {
+        match self {
+            Self::Asked(requests) => requests,
+            Self::InPlace(request) => std::slice::from_ref(request),
+        }
+    }
+}
+
+fn sent(compactor: &Compactor, subject: &Subject, date: &str) -> Result<Sent, CliError> {
+    let view = compactor.view(compactor.records(&subject.session));
+    let (mut requests, mut replies) = (Vec::new(), Vec::new());
+    loop {
+        let next = compactor.next(&view, Given { date, previous: None }, &replies);
+        match next.map_err(|cause| CliError::Refused { arm: compactor.arm().name.clone(), cause })? {
+            Next::Ask(request) => requests.push(request),
+            Next::Replace(request) => return Ok(Sent::InPlace(request)),
+            Next::Summary(_) => return Ok(Sent::Asked(requests)),
+        }
+        replies.push(NO_REPLY.to_owned());
+    }
+}
+
+fn show(args: &ArmsShow) -> Result<ExitCode, CliError> {
+    let compactor = load::arm(&args.arm)?;
+    let subject = load::subject(&args.from)?;
+    let sent = sent(&compactor, &subject, &args.from.date.to_string())?;
+    heading(&compactor, &sent);
+    for text in printed::requests(sent.requests()) {
+        line(&text);
+    }
+    if let Some(plant) = &subject.plant {
+        line(&format!("exposure: {} ({})", exposure(&sent, plant).id(), plant.statement));
+    }
+    Ok(ExitCode::Pass)
+}
+
+fn heading(compactor: &Compactor, sent: &Sent) {
+    let arm = compactor.arm();
+    note(&format!("{}: {}", arm.name, arm.title));
+    match sent {
+        Sent::InPlace(_) => note("no model is asked: these messages stand in place of the turns"),
+        Sent::Asked(requests) => {
+            note(&format!("the structure is {} {}'s; the prompt is a {}", arm.source.harness, arm.source.version, {
+                arm.prompt_basis.id()
+            }));
+            if requests.len() > 1 {
+                note(&format!("{} calls; the answers that later ones hold are shown as {NO_REPLY}", requests.len()));
+            }
+        }
+    }
+}
+
+/// How much of the plant all calls together carry.
+fn exposure(sent: &Sent, plant: &Plant) -> Exposure {
+    let mut all = Request::default();
+    for request in sent.requests() {
+        all.carried.extend(request.carried.iter().cloned());
+    }
+    all.exposure(plant)
+}
+
+fn diff(args: &ArmsDiff) -> Result<ExitCode, CliError> {
+    let subject = load::subject(&args.from)?;
+    let date = args.from.date.to_string();
+    let mut sides = Vec::new();
+    for name in [&args.first, &args.second] {
+        let compactor = load::arm(name)?;
+        let sent = sent(&compactor, &subject, &date)?;
+        sides.push((compactor.arm().name.clone(), printed::requests(sent.requests())));
+    }
+    let [(first, before), (second, after)] = &sides[..] else { return Ok(ExitCode::Internal) };
+    let (before, after) = (refs(before), refs(after));
+    let diff = TextDiff::from_slices(&before, &after);
+    if before == after {
+        note(&format!("{first} and {second} send the same for this session"));
+        return Ok(ExitCode::Pass);
+    }
+    line(&format!("--- {first}"));
+    line(&format!("+++ {second}"));
+    for hunk in diff.unified_diff().context_radius(AROUND).iter_hunks() {
+        line(&hunk.header().to_string());
+        for change in hunk.iter_changes() {
+            let sign = match change.tag() {
+                ChangeTag::Equal => ' ',
+                ChangeTag::Delete => '-',
+                ChangeTag::Insert => '+',
+            };
+            line(&format!("{sign}{}", change.value()));
+        }
+    }
+    Ok(ExitCode::Pass)
+}
+
+fn refs(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(String::as_str).collect()
+}

@@ -1,0 +1,210 @@
+//! The context that comes out of a compaction: a session again, from which the next round starts, with
+//! a statement of where each of its turns is from. The statement is checked before it is used.
+
+use laundromat_session::{Call, Part, Role, Session, Turn};
+
+use crate::axes::{After, KeptTurns, Placement, VerbatimPlace};
+use crate::keep::Boundary;
+use crate::partition::Partition;
+use crate::shield::Shield;
+use crate::tracked::Tracked;
+
+/// Why a turn of the summary's is in a session: no person wrote it.
+pub const SUMMARY: &str = "compaction-summary";
+/// The id of the call that a recap answers.
+const RECAP: &str = "compaction-recap";
+
+/// Where a turn of the next context is from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// It stays where it was.
+    Turn(usize),
+    /// It was summarized, and is copied.
+    Copy(usize),
+    /// The harness made it of the summary.
+    Summary,
+}
+
+/// The next context.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NextContext {
+    session: Session,
+    from: Vec<From>,
+    /// Turns whose text stands in the summary's message.
+    flattened: Vec<usize>,
+    /// The turns that are not sent again in the round after this one.
+    once: Vec<usize>,
+}
+
+/// A statement about a context that is not true of it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unsound {
+    /// A turn is said to be there and is not.
+    #[error("turn {turn} is said to be kept, and its text is not in the context")]
+    Absent {
+        /// Its number in the session.
+        turn: usize,
+    },
+    /// A turn is there twice.
+    #[error("turn {turn} is in the context twice")]
+    Twice {
+        /// Its number in the session.
+        turn: usize,
+    },
+}
+
+/// What acts on the text of a context.
+pub(crate) struct Covers<'a> {
+    pub(crate) shield: Option<&'a Shield>,
+    pub(crate) at: &'a [Boundary],
+}
+
+impl Covers<'_> {
+    fn covered(&self, text: &str, boundary: Boundary) -> String {
+        match self.shield.filter(|_| self.at.contains(&boundary)) {
+            None => text.to_owned(),
+            Some(shield) => {
+                let mut tracked = Tracked::default();
+                tracked.push_own(text);
+                shield.apply(&mut tracked);
+                tracked.text().to_owned()
+            }
+        }
+    }
+
+    fn turn(&self, turn: &Turn) -> Turn {
+        let is_user = turn.role == Role::User;
+        let boundary = if is_user { Boundary::ReplayedUser } else { Boundary::ReplayedOther };
+        let mut turn = turn.clone();
+        for part in &mut turn.parts {
+            if let Part::Text(text) = part {
+                *text = self.covered(text, boundary);
+            }
+        }
+        turn
+    }
+}
+
+impl NextContext {
+    /// The context after `summary` took the place of the old turns of `before`.
+    pub(crate) fn new(
+        before: &Session,
+        partition: &Partition,
+        after: &After,
+        summary: &str,
+        covers: &Covers<'_>,
+    ) -> Result<Self, Unsound> {
+        let summary = covers.covered(summary, Boundary::Summary);
+        let mut text = format!("{}{summary}{}", after.prefix, after.end);
+        let mut flattened = Vec::new();
+        let mut from: Vec<From> = partition.system.clone().chain(partition.head.clone()).map(From::Turn).collect();
+        let copies = || partition.copies.iter().copied().map(From::Copy);
+        if after.verbatim_place == VerbatimPlace::Before {
+            from.extend(copies());
+        }
+        let recap = usize::from(after.placement == Placement::ToolRecap);
+        from.extend(std::iter::repeat_n(From::Summary, 1 + recap));
+        if after.verbatim_place == VerbatimPlace::Behind {
+            from.extend(copies());
+        }
+        if after.placement == Placement::UserWithFlatTail {
+            // The request that is being answered stays a message of its own.
+            let request = partition.sent_tail().filter(|turn| before.turns[*turn].is_genuine_user()).last();
+            for turn in partition.sent_tail() {
+                if Some(turn) >= request && request.is_some() {
+                    from.push(From::Turn(turn));
+                } else {
+                    text.push_str(&flat(&covers.turn(&before.turns[turn])));
+                    flattened.push(turn);
+                }
+            }
+        } else {
+            from.extend(partition.sent_tail().map(From::Turn));
+        }
+        let mut made = summary_turns(after.placement, text).into_iter();
+        let turns = from.iter().filter_map(|from| match from {
+            From::Turn(turn) | From::Copy(turn) => before.turns.get(*turn).map(|turn| covers.turn(turn)),
+            From::Summary => made.next(),
+        });
+        let session = Session { turns: turns.collect(), ..before.clone() };
+        let request = before.turns.iter().rposition(Turn::is_genuine_user);
+        let once = match after.kept {
+            KeptTurns::Stay => Vec::new(),
+            KeptTurns::OneRound => partition.sent_tail().filter(|turn| Some(*turn) < request).collect(),
+        };
+        let next = Self { session, from, flattened, once };
+        next.check(before, covers)?;
+        Ok(next)
+    }
+
+    /// The context as a session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// Where each turn of it is from.
+    pub fn from(&self) -> &[From] {
+        &self.from
+    }
+
+    /// Whether turn `turn` of the session before is in the context, word for word.
+    pub fn holds(&self, turn: usize) -> bool {
+        self.from.iter().any(|from| matches!(from, From::Turn(it) | From::Copy(it) if *it == turn))
+            || self.flattened.contains(&turn)
+    }
+
+    /// Whether it is still there in the round after this one.
+    pub fn holds_on(&self, turn: usize) -> bool {
+        self.holds(turn) && !self.once.contains(&turn)
+    }
+
+    /// What the round after this one starts from, before anything new is said.
+    pub fn following(&self) -> Session {
+        let stays = |from: &From| !matches!(from, From::Turn(turn) if self.once.contains(turn));
+        let turns = self.session.turns.iter().zip(&self.from).filter(|(_, from)| stays(from));
+        Session { turns: turns.map(|(turn, _)| turn.clone()).collect(), ..self.session.clone() }
+    }
+
+    /// Every turn that is said to be kept is there, once.
+    fn check(&self, before: &Session, covers: &Covers<'_>) -> Result<(), Unsound> {
+        let mut seen = vec![false; before.turns.len()];
+        for (place, from) in self.from.iter().enumerate() {
+            let (From::Turn(turn) | From::Copy(turn)) = *from else { continue };
+            let said = before.turns.get(turn).map(|turn| covers.turn(turn));
+            if said.is_none() || self.session.turns.get(place) != said.as_ref() {
+                return Err(Unsound::Absent { turn });
+            }
+            if std::mem::replace(&mut seen[turn], true) {
+                return Err(Unsound::Twice { turn });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The turns that a harness makes of a summary.
+fn summary_turns(placement: Placement, text: String) -> Vec<Turn> {
+    let made = |role: Role, text: String| Turn { synthetic: Some(SUMMARY.to_owned()), ..Turn::text_of(role, text) };
+    match placement {
+        Placement::User | Placement::FramedUser | Placement::UserWithFlatTail => vec![made(Role::User, text)],
+        Placement::Assistant => vec![made(Role::Assistant, text)],
+        Placement::System => vec![made(Role::System, text)],
+        Placement::ToolRecap => {
+            let call = Call { id: RECAP.to_owned(), name: "recap".to_owned(), arguments: "{}".to_owned() };
+            let asks = Turn { calls: vec![call], parts: Vec::new(), ..made(Role::Assistant, String::new()) };
+            let answers = Turn { call_id: Some(RECAP.to_owned()), ..made(Role::Tool, text) };
+            vec![asks, answers]
+        }
+    }
+}
+
+/// A kept turn as text: who spoke stands in a label that the text itself can forge.
+fn flat(turn: &Turn) -> String {
+    let label = match turn.role {
+        Role::User => "[User]: ",
+        Role::Assistant => "[Assistant]: ",
+        Role::Tool => "[Tool result]: ",
+        Role::System | Role::Marker(_) | Role::Other(_) => "[Synthetic context]: ",
+    };
+    format!("\n\n{label}{}", turn.text())
+}
