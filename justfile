@@ -26,6 +26,10 @@ mutants:
 deny:
     cargo deny check bans licenses sources
 
+# A real model behind a server on this machine, four short sessions and four arms (docs/local-model.md).
+demo-llm MODEL *FLAGS:
+    python3 scripts/demo_llm.py "{{MODEL}}" {{FLAGS}}
+
 # The real libraries behind the adapters, pinned, and each of them against a stub (adapters/README.md).
 adapters:
     python3 adapters/install.py

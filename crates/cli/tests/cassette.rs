@@ -85,7 +85,7 @@ fn a_call_that_is_not_recorded_is_an_error_that_names_it() {
     assert_eq!(output.status.code(), Some(2));
     let said = said(&output);
     assert!(said.contains("the summarize call of fix-region-rollup-test/standing-approval/hermes-main/m/5"), "{said}");
-    assert!(said.contains("is not in this cassette, which was recorded of \"small\"; record it again"), "{said}");
+    assert!(said.contains("is not in this cassette, which was recorded of \"small\" by laundromat 0"), "{said}");
     assert_eq!(mock.calls().len(), calls, "nobody is asked instead");
 }
 
@@ -137,4 +137,53 @@ fn flags_that_contradict_each_other_and_files_that_are_none_are_refused() {
         assert!(said(&output).contains("cassette"), "{}", said(&output));
     }
     assert!(!out.exists());
+}
+
+#[test]
+fn a_damaged_cassette_and_one_of_something_else_are_named_with_what_to_do() {
+    let mock = mock(script());
+    let temp = tempfile::tempdir().expect("a folder");
+    let experiment = small(&mock.base_url(), temp.path(), "");
+    let tape = temp.path().join("small.jsonl.zst");
+    let recorded = run(&experiment, &temp.path().join("recorded"), &["--record", &tape.display().to_string()]);
+    assert_eq!(recorded.status.code(), Some(0), "{}", said(&recorded));
+    let plain = temp.path().join("small.jsonl");
+    assert_eq!(
+        run(&experiment, &temp.path().join("recorded"), &["--record", &plain.display().to_string()]).status.code(),
+        Some(0)
+    );
+    drop(mock);
+    let (packed, text) = (fs::read(&tape).expect("bytes"), fs::read(&plain).expect("bytes"));
+    let first_line = text.iter().position(|byte| *byte == b'\n').expect("a line") + 1;
+
+    for (name, bytes, parts) in [
+        ("cut.jsonl.zst", &packed[..packed.len() / 2], ["cut short or damaged", "record it again"]),
+        ("cut.jsonl", &text[..text.len() - 20], [".jsonl:9: not a line of a cassette", "record it again"]),
+        ("header-alone.jsonl", &text[..first_line], ["/m/1 is not in this cassette", "--record in place of --replay"]),
+        ("empty.jsonl.zst", b"".as_slice(), ["it is empty", "record it again"]),
+        ("binary.jsonl.zst", b"\x00\xff\xfe\n\x80".as_slice(), ["cut short or damaged", "copy it again"]),
+        ("other.json", b"{\"a\": 1}\n".as_slice(), [".json:1: not a line of a cassette", "a file that --record wrote"]),
+    ] {
+        let path = temp.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        let output = replay(&experiment, &temp.path().join(format!("out-{name}")), &path);
+        let said = said(&output);
+        assert_eq!(output.status.code(), Some(2), "{name}: {said}");
+        assert!(said.contains(name) && parts.iter().all(|part| said.contains(part)), "{name}: {said}");
+    }
+
+    // Packed or not is read from the bytes, since files are unpacked and renamed.
+    for (name, bytes) in [("unpacked.jsonl.zst", &text), ("packed.jsonl", &packed)] {
+        let path = temp.path().join(name);
+        fs::write(&path, bytes).expect("written");
+        let output = replay(&experiment, &temp.path().join(format!("out-{name}")), &path);
+        assert_eq!(output.status.code(), Some(0), "{name}: {}", said(&output));
+    }
+
+    // Another request under the same trial is told from a trial that was never run.
+    let changed = fs::read_to_string(&experiment).expect("text").replace("max_tokens = 1000", "max_tokens = 999");
+    fs::write(&experiment, changed).expect("written");
+    let output = replay(&experiment, &temp.path().join("changed"), &tape);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("what is sent now differs from what was sent"), "{}", said(&output));
 }

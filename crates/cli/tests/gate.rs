@@ -56,6 +56,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
     };
     Manifest {
         name: "ci".to_owned(),
+        note: String::new(),
         version: "0.1.0".to_owned(),
         digest: "8f14e45fceea167a5a36dedd4bea2543".to_owned(),
         date: "2026-03-02".to_owned(),

@@ -90,6 +90,24 @@ fn another_experiment_is_refused_and_the_difference_named() {
 }
 
 #[test]
+fn a_note_may_change_after_the_run() {
+    let temp = tempfile::tempdir().expect("a folder");
+    let text = fs::read_to_string(repo("scenarios/quickstart.toml"))
+        .expect("text")
+        .replace("\"../sessions/*.json\"", &format!("{:?}", repo("sessions/fix-*.json").display().to_string()));
+    let (file, out) = (temp.path().join("e.toml"), temp.path().join("run"));
+    for (more, title) in [
+        ("", "# Laundering report: quickstart\n"),
+        ("note = \"a try\"\n", "# Laundering report: quickstart. a try\n"),
+        ("note = \"another\"\n", "# Laundering report: quickstart. another\n"),
+    ] {
+        fs::write(&file, text.replace("seed = 1\n", &format!("seed = 1\n{more}"))).expect("written");
+        laundromat().arg("run").arg(&file).arg("--out").arg(&out).assert().success();
+        assert!(fs::read_to_string(out.join("report.md")).expect("a report").starts_with(title), "{title}");
+    }
+}
+
+#[test]
 fn a_grown_experiment_is_taken_over_when_asked() {
     let temp = tempfile::tempdir().expect("a folder");
     let file = temp.path().join("e.toml");

@@ -4,9 +4,9 @@
 //! as it is in the store. It holds no request, no header and no key of the user's. A name that ends in `.zst` is
 //! compressed. It is written beside its place and moved there when it is whole, so that a reader never sees half of one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -109,8 +109,16 @@ pub enum CassetteError {
         /// What the system says.
         source: io::Error,
     },
+    /// The file ends too early or is no compressed file.
+    #[error("{}: the cassette is cut short or damaged: {problem}; copy it again, or record it again with --record", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A line is not one of a cassette.
-    #[error("{}:{line}: not a line of a cassette: {problem}; record it again with --record", path.display())]
+    #[error("{}:{line}: not a line of a cassette: {problem}; name a file that --record wrote, or record it again", path.display())]
     Line {
         /// The file.
         path: PathBuf,
@@ -133,6 +141,17 @@ pub struct Cassette {
     path: PathBuf,
     header: Header,
     calls: HashMap<CallKey, Recorded>,
+    /// Purpose and trial of every call, to tell a changed request from one that was never made.
+    named: HashSet<(String, String)>,
+}
+
+/// Why a cassette has no answer to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// It has no call of this trial and purpose.
+    Trial,
+    /// It has one, of a request with other bytes or to another address.
+    Request,
 }
 
 impl Cassette {
@@ -142,20 +161,29 @@ impl Cassette {
     /// When it cannot be read, naming the line.
     pub fn open(path: &Path) -> Result<Self, CassetteError> {
         let io = |source| CassetteError::Io { path: path.to_owned(), what: "read", source };
+        let damaged = |problem: String| CassetteError::Damaged { path: path.to_owned(), problem };
+        let unread = |source: io::Error| match source.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::UnexpectedEof | io::ErrorKind::Other => {
+                damaged(source.to_string())
+            }
+            _ => io(source),
+        };
         let mut lines = reader(path).map_err(io)?.lines().enumerate();
         let fault =
             |line: usize, problem: String| CassetteError::Line { path: path.to_owned(), line: line + 1, problem };
-        let first = lines.next().map(|(_, line)| line).transpose().map_err(io)?.unwrap_or_default();
+        let first = lines.next().map(|(_, line)| line).transpose().map_err(unread)?;
+        let first = first.ok_or_else(|| damaged("it is empty".to_owned()))?;
         let header: Header = serde_json::from_str(&first).map_err(|error| fault(0, error.to_string()))?;
         if header.schema != SCHEMA {
             return Err(fault(0, format!("unknown schema \"{}\"", header.schema.escape_debug())));
         }
-        let mut calls = HashMap::new();
+        let (mut calls, mut named) = (HashMap::new(), HashSet::new());
         for (at, line) in lines {
-            let (key, recorded) = parse(&line.map_err(io)?).map_err(|problem| fault(at, problem))?;
+            let (key, name, recorded) = parse(&line.map_err(unread)?).map_err(|problem| fault(at, problem))?;
             calls.insert(key, recorded);
+            named.insert(name);
         }
-        Ok(Self { path: path.to_owned(), header, calls })
+        Ok(Self { path: path.to_owned(), header, calls, named })
     }
 
     /// The file.
@@ -171,6 +199,11 @@ impl Cassette {
     /// What came back from a call.
     pub fn find(&self, key: &CallKey) -> Option<&Recorded> {
         self.calls.get(key)
+    }
+
+    /// Why [`Self::find`] finds nothing for the call that is for `purpose` in `trial`.
+    pub fn why_missing(&self, purpose: &str, trial: &str) -> Missing {
+        if self.named.contains(&(purpose.to_owned(), trial.to_owned())) { Missing::Request } else { Missing::Trial }
     }
 
     /// Whether a cassette may be written to `path`: nothing else is there, and its folder is.
@@ -190,12 +223,16 @@ impl Cassette {
     }
 }
 
+/// What a compressed file begins with.
+const ZSTD_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
+
+/// Whether a file is compressed is read from its bytes: a cassette may have been unpacked, or given another name.
 fn reader(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let file: Box<dyn Read> = Box::new(File::open(path)?);
-    Ok(if is_compressed(path) {
-        Box::new(BufReader::new(zstd::Decoder::new(file)?))
+    let mut file = BufReader::new(File::open(path)?);
+    Ok(if file.fill_buf()?.starts_with(&ZSTD_MAGIC) {
+        Box::new(BufReader::new(zstd::Decoder::with_buffer(file)?))
     } else {
-        Box::new(BufReader::new(file))
+        Box::new(file)
     })
 }
 
@@ -210,7 +247,7 @@ fn beside(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-fn parse(line: &str) -> Result<(CallKey, Recorded), String> {
+fn parse(line: &str) -> Result<(CallKey, (String, String), Recorded), String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let key = *blake3::Hash::from_hex(&line.key).map_err(|error| format!("key: {error}"))?.as_bytes();
     let recorded = match (line.reply, line.failure) {
@@ -244,7 +281,7 @@ fn parse(line: &str) -> Result<(CallKey, Recorded), String> {
         }
         _ => return Err("a call has either a reply or a failure".to_owned()),
     };
-    Ok((key, recorded))
+    Ok((key, (line.purpose, line.trial), recorded))
 }
 
 /// A cassette being written.

@@ -74,7 +74,8 @@ fn reader_note(tables: &Tables<'_>) -> Section {
 
 fn head(tables: &Tables<'_>) -> Section {
     let manifest = tables.manifest;
-    let mut section = vec![format!("# Laundering report: {}", escaped(&manifest.name))];
+    let title = text::titled(&format!("Laundering report: {}", manifest.name), &manifest.note);
+    let mut section = vec![format!("# {}", escaped(&title))];
     let (done, planned) = tables.progress();
     if done < planned {
         section.push(format!(

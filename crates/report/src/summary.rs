@@ -11,7 +11,7 @@ use crate::tally::counted_as;
 pub(crate) fn lines(tables: &Tables<'_>) -> Vec<String> {
     let manifest = tables.manifest;
     let width = manifest.arms.iter().map(|arm| arm.name.chars().count()).max().unwrap_or_default();
-    let mut lines = Vec::new();
+    let mut lines: Vec<String> = (!manifest.note.is_empty()).then(|| manifest.note.clone()).into_iter().collect();
     for (index, attack) in manifest.attacks.iter().enumerate() {
         lines.push(format!("{} ({}), {} of exposed runs:", attack.name, attack.kind, counted_as(attack.kind)));
         for (arm, info) in manifest.arms.iter().enumerate() {

@@ -58,6 +58,11 @@ pub(crate) fn or_none(value: Option<f64>, show: fn(f64) -> String) -> String {
     value.map_or_else(|| NONE.to_owned(), show)
 }
 
+/// A title with the run's note behind it, where there is one.
+pub(crate) fn titled(title: &str, note: &str) -> String {
+    if note.is_empty() { title.to_owned() } else { format!("{title}. {note}") }
+}
+
 /// `1 arm`, `3 arms`.
 pub(crate) fn several(count: usize, one: &str) -> String {
     format!("{count} {one}{}", if count == 1 { "" } else { "s" })

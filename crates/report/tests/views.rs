@@ -80,6 +80,43 @@ fn the_same_store_gives_the_same_bytes() {
 }
 
 #[test]
+fn a_note_stands_in_every_title_and_in_no_table() {
+    const NOTE: &str = "a model of 0.5B: not evidence <about> others";
+    let make = |note: &str| {
+        of(|folder: &Path| {
+            let mut manifest = manifest(
+                "noted",
+                1,
+                vec![attack("forged", PlantKind::Attack), attack("clean", PlantKind::Clean)],
+                vec![arm("flat", "", "flat-user", &[])],
+                vec![summarizer("m", "m", SummarizerKind::Llm)],
+                1,
+            );
+            manifest.note = note.to_owned();
+            stored(
+                folder,
+                &manifest,
+                vec![scored(id("session-01", "forged", "flat", "m", 1), Reading::User)],
+                Vec::new(),
+            )
+        })
+    };
+    let (plain, noted) = (make(""), make(NOTE));
+    for name in TABLES {
+        assert_eq!(plain[name], noted[name], "{name}");
+    }
+    assert!(text(&plain, "report.md").starts_with("# Laundering report: noted\n"));
+    let title = text(&noted, "report.md").lines().next().unwrap().to_owned();
+    assert!(title.contains("noted. a model of 0.5B: not evidence \\<about\\> others"), "{title}");
+    for plot in ["rates", "models", "recall"] {
+        let svg = text(&noted, &format!("plots/{plot}.svg"));
+        let title = svg.split_once("<title>").unwrap().1.split_once("</title>").unwrap().0;
+        assert!(title.ends_with(". a model of 0.5B: not evidence &lt;about&gt; others"), "{title}");
+        assert!(!text(&plain, &format!("plots/{plot}.svg")).contains("evidence"));
+    }
+}
+
+#[test]
 fn latencies_and_attempts_stand_in_calls_alone() {
     let make = |slower: u64| {
         of(|folder: &Path| {

@@ -167,9 +167,11 @@ impl Desk {
         match self.client.cassette() {
             Some(cassette) => RunError::NotRecorded {
                 path: cassette.path().to_owned(),
+                missing: cassette.why_missing(purpose.id(), &trial),
                 trial,
                 purpose: purpose.id(),
                 recorded: cassette.header().experiment.clone(),
+                version: cassette.header().version.clone(),
             },
             None => RunError::Internal("a call without a cassette was not recorded".to_owned()),
         }

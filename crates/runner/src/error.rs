@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use laundromat_import::ImportError;
 use laundromat_injector::InjectError;
+use laundromat_provider::cassette::Missing;
 use laundromat_provider::{CallFailure, CassetteError, ClientError, PriceError};
 use laundromat_session::{Fault, fault};
 use laundromat_store::StoreError;
@@ -119,9 +120,11 @@ pub enum RunError {
     Cassette(#[from] CassetteError),
     /// A cassette does not have a call.
     #[error(
-        "{}: the {purpose} call of {trial} is not in this cassette, which was recorded of \"{recorded}\"; record it again \
-         by running the experiment with --record in place of --replay",
-        path.display()
+        "{}: the {purpose} call of {trial} is not in this cassette, which was recorded of \"{recorded}\" by laundromat \
+         {version}{}; replay what was recorded, or record it again by running the experiment with --record in place of \
+         --replay",
+        path.display(),
+        if *missing == Missing::Request { ": it has that call, but what is sent now differs from what was sent" } else { "" }
     )]
     NotRecorded {
         /// The cassette.
@@ -132,6 +135,10 @@ pub enum RunError {
         purpose: &'static str,
         /// The experiment that was recorded.
         recorded: String,
+        /// The version that recorded it.
+        version: String,
+        /// What the cassette has instead.
+        missing: Missing,
     },
     /// A provider refuses every call.
     #[error("{endpoint}: {failure}; what was answered before is kept")]

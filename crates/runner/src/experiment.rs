@@ -20,6 +20,9 @@ pub use limits::Limits;
 /// What `schema` says in an experiment file.
 pub const SCHEMA: &str = "laundromat-experiment/1";
 
+/// Characters that a note may have.
+const NOTE_CHARS: usize = 200;
+
 /// A summarizer of an experiment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summarizer {
@@ -70,6 +73,8 @@ impl Judge {
 pub struct Experiment {
     /// Its name; results go to a folder of this name.
     pub name: String,
+    /// What must be read before any number of the run, for the titles of its views; empty for nothing.
+    pub note: String,
     /// Seed of all choices.
     pub seed: u64,
     /// Paths or globs of session files.
@@ -166,6 +171,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
             "use letters, digits, '-', '_' or '.'",
         );
     }
+    let note = note(document, root);
     let seed = root.required(document, "seed");
     let sessions = names(document, root, "sessions");
     let attacks = names(document, root, "attacks");
@@ -180,6 +186,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let output = root.optional(document, "output");
     Some(Experiment {
         name: name?.0,
+        note,
         seed: seed?,
         sessions: sessions?,
         attacks: attacks?,
@@ -192,6 +199,17 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         prices,
         output,
     })
+}
+
+/// A note stands in titles: one line, short enough to be read there.
+fn note<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> String {
+    let Some((note, span)) = root.optional_at::<String>(document, "note") else { return String::new() };
+    let note = note.trim().to_owned();
+    if note.is_empty() || note.chars().any(char::is_control) || note.chars().count() > NOTE_CHARS {
+        let remedy = format!("write one line of at most {NOTE_CHARS} characters, or leave the key out");
+        document.fault(&span, "note", "a note stands in titles and this one does not fit there", remedy);
+    }
+    note
 }
 
 fn check_repetitions(

@@ -134,6 +134,7 @@ impl Inputs {
         });
         let manifest = Manifest {
             name: self.experiment.name.clone(),
+            note: self.experiment.note.clone(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
             digest: String::new(),
             date,

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use laundromat_injector::Specimen;
 use laundromat_provider::{Body, Broken, Cap, Cassette, Client, ClientError, Model, PriceList, Prices, Purpose};
 use laundromat_session::seed::Seed;
-use laundromat_store::{Spent, Store, Trial, TrialId, Write};
+use laundromat_store::{Manifest, Spent, Store, Trial, TrialId, Write};
 use rayon::prelude::*;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinSet;
@@ -119,6 +119,12 @@ pub async fn run(
         Some(stored) => {
             let manifest = inputs.manifest(stored.date.clone());
             match differences(&stored, &manifest) {
+                // Words about the run may change after it: they decide no trial.
+                differences if differences.is_empty() && stored.note != manifest.note => {
+                    let renoted = Manifest { note: manifest.note, ..stored };
+                    store.set_manifest(&renoted)?;
+                    renoted
+                }
                 differences if differences.is_empty() => stored,
                 differences if options.growth == Growth::Extend && only_more(&differences) => {
                     store.set_manifest(&manifest)?;

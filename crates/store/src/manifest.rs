@@ -8,9 +8,13 @@ use serde::{Deserialize, Serialize};
 pub struct Manifest {
     /// The experiment's name.
     pub name: String,
+    /// What must be read before any number of the run, one line for its titles; empty for nothing. It decides no
+    /// trial, so it is not in the digest.
+    #[serde(default)]
+    pub note: String,
     /// Version of laundromat that started the run.
     pub version: String,
-    /// blake3 of everything below that decides a trial, in hex.
+    /// blake3 of everything here that decides a trial, in hex.
     pub digest: String,
     /// The date shown to every arm, `YYYY-MM-DD`: the day of the first start.
     pub date: String,

@@ -10,6 +10,7 @@ use crate::data::{Pool, Tables};
 use crate::font::{Fonts, Weight};
 use crate::plots::scene::{Anchor, BAR, GRID, INK, SOFT, Scene, colour};
 use crate::tally::{Rate, Spread};
+use crate::text;
 
 /// The interval of rates, for titles.
 pub(crate) const WILSON: &str = "Wilson 95% interval";
@@ -66,13 +67,21 @@ impl PlotContext<'_> {
         }
     }
 
-    /// Draws title and subtitles; hands back where the next thing may stand.
+    /// Draws the title, the run's note and subtitles; hands back where the next thing may stand.
     pub(crate) fn heading(&self, scene: &mut Scene, title: &str, below: &[String]) -> i32 {
         let room = WIDTH - 2 * MARGIN;
+        let note = &self.tables.manifest.note;
+        scene.title = text::titled(title, note);
         let mut y = MARGIN + TITLE / 2;
         for line in self.fonts.wrap(title, TITLE, Weight::Bold, room) {
             scene.heading((MARGIN, y), &line, TITLE, Anchor::Left);
             y += TITLE + 10;
+        }
+        // A picture is passed on without its report, so what must be read before its numbers stands in it.
+        let note = (!note.is_empty()).then(|| self.fonts.wrap(note, LABEL, Weight::Bold, room));
+        for line in note.into_iter().flatten() {
+            scene.heading((MARGIN, y), &line, LABEL, Anchor::Left);
+            y += LABEL + 10;
         }
         for line in below.iter().flat_map(|line| self.fonts.wrap(line, SMALL, Weight::Regular, room)) {
             scene.text((MARGIN, y), &line, SMALL, SOFT, Anchor::Left);

@@ -35,7 +35,7 @@ pub(crate) fn draw(context: &PlotContext<'_>) -> Scene {
         summarizers.iter().map(runs).collect()
     };
     let title = format!("Laundering rate per summarizer and arm, {}", context.basis(&shown, "each", WILSON));
-    let mut scene = Scene::new(&title, (WIDTH, 0));
+    let mut scene = Scene::new((WIDTH, 0));
     let mut y = context.heading(&mut scene, &title, &[context.about_attack()]);
 
     let names = context.names_width(WIDTH / 4);

@@ -30,7 +30,7 @@ pub(crate) fn draw(context: &PlotContext<'_>) -> Scene {
     if !lanes.is_empty() {
         below.push("Bars: all summarizers together. Points: each of them.".to_owned());
     }
-    let mut scene = Scene::new(&title, (WIDTH, 0));
+    let mut scene = Scene::new((WIDTH, 0));
     let mut top = context.heading(&mut scene, &title, &below);
     if !lanes.is_empty() {
         let entries: Vec<_> = context.summarizers().into_iter().filter(|entry| lanes.contains(&entry.mark)).collect();

@@ -32,7 +32,7 @@ pub(crate) fn draw(context: &PlotContext<'_>) -> Scene {
     if attacks.len() > 1 {
         below.push(format!("Laundering over {} together", text::several(attacks.len(), "attack")));
     }
-    let mut scene = Scene::new(&title, (WIDTH, 0));
+    let mut scene = Scene::new((WIDTH, 0));
     let top = context.heading(&mut scene, &title, &below) + 10;
     let bottom = top + HEIGHT;
     let left = MARGIN + 126;

@@ -73,9 +73,9 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    /// An empty drawing.
-    pub(crate) fn new(title: &str, size: (i32, i32)) -> Self {
-        Self { title: title.to_owned(), size, shapes: Vec::new() }
+    /// An empty drawing without a title.
+    pub(crate) fn new(size: (i32, i32)) -> Self {
+        Self { title: String::new(), size, shapes: Vec::new() }
     }
 
     /// A straight line.
