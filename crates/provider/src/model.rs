@@ -90,6 +90,13 @@ impl Endpoint {
         &self.sent.fields
     }
 
+    /// The same with replies of at most `tokens` tokens; `None` where its own bound is no larger, or its
+    /// destination takes none.
+    pub fn within(&self, tokens: u64) -> Option<Self> {
+        let sent = self.sent.within(self.profile, tokens)?;
+        Some(Self { sent, ..self.clone() })
+    }
+
     /// The body that asks the model to answer `messages`.
     ///
     /// # Errors
@@ -194,6 +201,15 @@ impl Model {
             text.insert("not sent".to_owned(), Value::Object(dropped.collect()));
         }
         Value::Object(text).to_string()
+    }
+
+    /// The same with replies of at most `tokens` tokens; `None` where its own bound is no larger, or it
+    /// takes none, as a built-in model.
+    pub fn within(&self, tokens: u64) -> Option<Self> {
+        match self {
+            Self::BuiltinReader => None,
+            Self::Chat(endpoint) => endpoint.within(tokens).map(Self::Chat),
+        }
     }
 
     /// The body that asks it to answer `messages`.

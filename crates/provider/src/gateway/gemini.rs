@@ -25,8 +25,23 @@ pub(super) fn read(body: &Map<String, Value>) -> Result<Talk, Malformed> {
     for (index, content) in list(body, "contents")?.iter().enumerate() {
         turn(&mut talk, &mut open, content).map_err(|fault| fault.at("contents", index))?;
     }
-    talk.leave_out_others(body, &["systemInstruction", "system_instruction", "contents"]);
+    for config in ["generationConfig", "generation_config"] {
+        if let Some(settings) = body.get(config).and_then(Value::as_object) {
+            configured(&mut talk, settings);
+        }
+    }
+    let known = ["systemInstruction", "system_instruction", "contents", "generationConfig", "generation_config"];
+    talk.leave_out_others(body, &known);
     Ok(talk)
+}
+
+/// The settings of a call: the bound on the reply is taken, the others are left out under their whole names.
+fn configured(talk: &mut Talk, settings: &Map<String, Value>) {
+    talk.take_cap(settings, &["maxOutputTokens", "max_output_tokens"]);
+    let cap = talk.cap.map(|cap| cap.field);
+    for name in settings.keys().filter(|name| cap != Some(name.as_str())) {
+        talk.leave_out(&format!("generationConfig.{name}"));
+    }
 }
 
 fn parts(content: &Value) -> Result<&[Value], Malformed> {

@@ -23,6 +23,6 @@ pub mod target;
 
 pub use answer::{Answer, Declined, Reply};
 pub use door::{Asked, Door};
-pub use request::{Delivery, Malformed, Request};
+pub use request::{Delivery, Malformed, OutputCap, Request};
 pub use server::Gateway;
 pub use target::Shape;

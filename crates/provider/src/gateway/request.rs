@@ -19,6 +19,15 @@ pub enum Delivery {
     Array,
 }
 
+/// A bound on the reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutputCap {
+    /// The client's name for it.
+    pub field: &'static str,
+    /// Most tokens.
+    pub tokens: u64,
+}
+
 /// What a client asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Request {
@@ -30,6 +39,8 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// What it sent beside the conversation and its summarizer does not get, by name, sorted.
     pub left_out: Vec<String>,
+    /// How long it lets the reply be. Whoever answers decides whether that acts.
+    pub cap: Option<OutputCap>,
     /// How it wants the answer.
     pub delivery: Delivery,
     /// The body as it came.
@@ -91,6 +102,7 @@ impl Unread<'_> {
             model: model.to_owned(),
             messages: talk.messages,
             left_out: talk.left_out.into_iter().collect(),
+            cap: talk.cap,
             delivery: self.delivery.unwrap_or(delivery),
             raw: self.raw,
         })
