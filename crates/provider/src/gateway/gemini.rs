@@ -143,15 +143,23 @@ pub(super) fn whole(answer: &Answer) -> Value {
         .calls
         .iter()
         .map(|call| json!({"functionCall": {"id": call.id, "name": call.name, "args": object(&call.arguments)}}));
-    let parts: Vec<Value> = text.into_iter().chain(calls).collect();
+    let mut parts: Vec<Value> = text.into_iter().chain(calls).collect();
+    if parts.is_empty() && answer.finish == Finish::Complete {
+        parts.push(json!({"text": ""}));
+    }
     let finish = match answer.finish {
         Finish::Complete | Finish::ToolCall => "STOP",
         Finish::Truncated => "MAX_TOKENS",
         Finish::Blocked => "SAFETY",
         _ => "FINISH_REASON_UNSPECIFIED",
     };
+    let mut candidate = json!({"finishReason": finish, "index": 0});
+    // What was blocked before anything was said has no content at all there, and clients look for that.
+    if !parts.is_empty() {
+        candidate["content"] = json!({"role": "model", "parts": parts});
+    }
     json!({
-        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
+        "candidates": [candidate],
         "usageMetadata": {
             "promptTokenCount": answer.input, "cachedContentTokenCount": answer.cached,
             "candidatesTokenCount": answer.output, "totalTokenCount": answer.input + answer.output,

@@ -14,6 +14,8 @@ mod anthropic;
 mod chat;
 pub mod door;
 mod gemini;
+#[cfg(test)]
+mod inbound;
 pub mod request;
 mod responses;
 pub mod server;
