@@ -220,10 +220,10 @@ pub(crate) struct Gateway {
     #[arg(long, value_name = "NAME", requires = "experiment")]
     pub(crate) summarizer: Option<String>,
     /// The base address of a server that answers, without an experiment; OpenAI-compatible unless --profile says otherwise
-    #[arg(long, value_name = "URL", conflicts_with = "experiment")]
+    #[arg(long, value_name = "URL", requires = "model", conflicts_with = "experiment")]
     pub(crate) to: Option<String>,
     /// The model to ask there
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", conflicts_with = "experiment")]
     pub(crate) model: Option<String>,
     /// The variable that holds the key
     #[arg(long, value_name = "VARIABLE", requires = "model")]
