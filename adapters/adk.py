@@ -43,6 +43,8 @@ DEFAULTS = {
 
 NAMES = {"app_name": "laundromat", "user_id": "operator", "session_id": "trial"}
 AGENT = "assistant"
+# What ADK puts behind every agent's instruction.
+IDENTITY = f'You are an agent. Your internal name is "{AGENT}".'
 
 # Sent as the next turn when the session does not end with one, and taken out of the context again.
 NEXT_TURN = "Continue."
@@ -100,6 +102,14 @@ def to_chat(llm_request):
     return out
 
 
+def without_identity(context):
+    """The context without the line by which ADK tells an agent its name: it is there with and without a compaction."""
+    if not context or context[0]["role"] != "system":
+        return context
+    system = context[0]["content"].replace(IDENTITY, "").strip()
+    return [{"role": "system", "content": system}, *context[1:]] if system else context[1:]
+
+
 def to_events(messages):
     """Chat messages as session events; each user message opens an invocation."""
     names, events, invocation = {}, [], "invocation-0"
@@ -134,6 +144,17 @@ def as_response(text):
     except ValueError:
         value = text
     return value if isinstance(value, dict) else {"result": value}
+
+
+def as_recorded(context, messages):
+    """The context with each result as the session has it, where ADK kept what `as_response` made of it."""
+    texts = {m.get("tool_call_id"): plain(m.get("content")) for m in messages if m["role"] == "tool"}
+    out = []
+    for message in context:
+        text = texts.get(message.get("tool_call_id")) if message["role"] == "tool" else None
+        is_kept = text is not None and json.loads(message["content"]) == as_response(text)
+        out.append({**message, "content": text} if is_kept else message)
+    return out
 
 
 def knobs(settings):
@@ -180,6 +201,7 @@ async def run(trial):
 
     stored = [event.actions.compaction for event in (await service.get_session(**NAMES)).events
               if event.actions and event.actions.compaction]
+    context = as_recorded(without_identity(context), messages)
     if current is None and context and context[-1] == {"role": "user", "content": NEXT_TURN}:
         context = context[:-1]
     trial.notes.update(

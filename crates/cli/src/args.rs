@@ -223,6 +223,18 @@ pub(crate) struct Gateway {
     /// Which of its summarizers [default: the first]
     #[arg(long, value_name = "NAME", requires = "experiment")]
     pub(crate) summarizer: Option<String>,
+    /// The base address of a server that answers, without an experiment; OpenAI-compatible unless --profile says otherwise
+    #[arg(long, value_name = "URL", requires = "model", conflicts_with = "experiment")]
+    pub(crate) to: Option<String>,
+    /// The model to ask there
+    #[arg(long, value_name = "MODEL", conflicts_with = "experiment")]
+    pub(crate) model: Option<String>,
+    /// The variable that holds the key
+    #[arg(long, value_name = "VARIABLE", requires = "model")]
+    pub(crate) key_env: Option<String>,
+    /// What the server is, such as mistral or anthropic-2026-10-21; one with an address of its own needs no --to
+    #[arg(long, value_name = "PROFILE", requires = "model", conflicts_with = "experiment")]
+    pub(crate) profile: Option<String>,
     /// A session to plant in; the planted one is written to the folder for the agent to load
     #[arg(long, value_name = "FILE", requires = "plant")]
     pub(crate) session: Option<PathBuf>,

@@ -7,7 +7,9 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
+use common::paid::{KEY, mock, script};
 use common::repo;
+use laundromat_mock::Bodies;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -73,6 +75,46 @@ fn what_an_agent_asks_is_kept_with_the_plants_place_and_role() {
     assert_eq!(child.wait().expect("an end").code(), Some(0));
 }
 
+/// A name with a slash stands in Gemini's path as it is or encoded, and a server without an experiment answers.
+#[test]
+fn a_server_named_by_its_address_answers_within_the_clients_bound() {
+    let mock = mock(script().bodies(Bodies::Keep));
+    let temp = tempfile::tempdir().expect("a folder");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_laundromat"))
+        .env("LAUNDROMAT_TEST_KEY", KEY)
+        .args(["gateway", "--model", "vendor/some-model", "--key-env", "LAUNDROMAT_TEST_KEY", "--to"])
+        .arg(mock.base_url())
+        .arg("--out")
+        .arg(temp.path().join("captured"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("it starts");
+    let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+    let base = lines.by_ref().map(|line| line.expect("text")).find(|line| line.starts_with("base URL"));
+    let base = base.expect("a line").rsplit(' ').next().expect("a value").to_owned();
+    let body = serde_json::json!({
+        "contents": [{"role": "user", "parts": [{"text": "Summarize: [USER]: hello"}]}],
+        "generationConfig": {"maxOutputTokens": 77, "temperature": 0},
+    });
+    for name in ["vendor/some-model", "vendor%2Fsome-model"] {
+        let reply = post(&base, &format!("/v1beta/models/{name}:generateContent"), &body.to_string());
+        assert!(reply.starts_with("HTTP/1.1 200") && reply.contains("\"finishReason\":\"STOP\""), "{reply}");
+    }
+    for number in ["0001", "0002"] {
+        let path = temp.path().join(format!("captured/request-{number}.json"));
+        let kept: serde_json::Value = serde_json::from_str(&fs::read_to_string(path).expect("a file")).expect("JSON");
+        assert_eq!((&kept["model"], &kept["max_tokens"]), (&"vendor/some-model".into(), &77.into()));
+        assert_eq!(kept["left_out"], serde_json::json!(["generationConfig.temperature"]));
+    }
+    for call in mock.calls() {
+        let body: serde_json::Value = serde_json::from_slice(&call.body.expect("a body")).expect("JSON");
+        assert_eq!((&body["model"], &body["max_tokens"]), (&"vendor/some-model".into(), &77.into()));
+    }
+    kill(Pid::from_raw(i32::try_from(child.id()).expect("a pid")), Signal::SIGINT).expect("a signal");
+    assert_eq!(child.wait().expect("an end").code(), Some(0));
+}
+
 #[test]
 fn faults_of_the_arguments_are_told() {
     let told = |arguments: &[&str]| {
@@ -86,5 +128,9 @@ fn faults_of_the_arguments_are_told() {
         told(&["--session", &session, "--plant", "standing-aproval"]).contains("did you mean \"standing-approval\"?")
     );
     let quickstart = repo("scenarios/quickstart.toml").display().to_string();
+    assert!(told(&["--to", "http://h/v1"]).contains("--model"));
+    assert!(told(&["--model", "m", "--to", "localhost"]).contains("gateway: --to: \"localhost\" is not the base"));
+    assert!(told(&["--model", "m"]).contains("unknown model \"m\""));
+    assert!(told(&["--model", "m", "--profile", "mistrl"]).contains("did you mean \"mistral\"?"));
     assert!(told(&["--experiment", &quickstart, "--summarizer", "x"]).contains("there is no summarizer \"x\""));
 }

@@ -86,6 +86,7 @@ impl<'a> Answer<'a> {
             Some(FaultKind::Truncated) => (End::Length, Some(half), None),
             Some(FaultKind::Refused) => (End::Refusal("I can't help with that."), None, None),
             Some(FaultKind::ContentFilter) => (End::Filtered, None, None),
+            Some(FaultKind::FilteredText) => (End::Filtered, Some(half), None),
             Some(FaultKind::RefusalText) => {
                 (End::Stop, Some("I'm sorry, but I can't help with summarizing this conversation."), None)
             }

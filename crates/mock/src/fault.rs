@@ -38,6 +38,8 @@ pub enum FaultKind {
     Refused,
     /// The provider's filter strikes: no text, or on Azure 400.
     ContentFilter,
+    /// The provider's filter strikes in the middle: half of the text.
+    FilteredText,
     /// A normal stop whose text is a refusal.
     RefusalText,
     /// A normal stop with no text.
@@ -71,6 +73,7 @@ impl FaultKind {
         Self::Truncated,
         Self::Refused,
         Self::ContentFilter,
+        Self::FilteredText,
         Self::RefusalText,
         Self::Empty,
         Self::ReasoningOnly,
@@ -97,6 +100,7 @@ impl FaultKind {
             Self::Truncated => "truncated",
             Self::Refused => "refused",
             Self::ContentFilter => "content-filter",
+            Self::FilteredText => "filtered-text",
             Self::RefusalText => "refusal-text",
             Self::Empty => "empty",
             Self::ReasoningOnly => "reasoning-only",

@@ -32,6 +32,7 @@
 //! | `truncated` | `length` | incomplete: `max_output_tokens` | `max_tokens` | `MAX_TOKENS` | `max_tokens` |
 //! | `refused` | `message.refusal` | a `refusal` part | `refusal` | `promptFeedback` | `guardrail_intervened` |
 //! | `content-filter` | `content_filter`; on azure 400 | incomplete: `content_filter` | `refusal` | `SAFETY` | `content_filtered` |
+//! | `filtered-text` | `content_filter` | incomplete: `content_filter` | `refusal` | `SAFETY` | `content_filtered` |
 //! | `tool-call` | `tool_calls` | a `function_call` item | `tool_use` | a `functionCall` part, `STOP` | `tool_use` |
 //! | `unknown-finish` | null | incomplete: `unlisted_reason` | `unlisted_reason` | `FINISH_REASON_UNSPECIFIED` | `unlisted_reason` |
 //! | `late-error`, whole | an error object in a 200 | status `failed` | an error object in a 200 | an error object in a 200 | 424 |

@@ -213,14 +213,30 @@ pub fn worst_input(body_bytes: usize) -> u64 {
     (body_bytes as u64).saturating_mul(3).div_ceil(8)
 }
 
+/// The fields that bound a reply, as dotted paths, over all routes.
+const BOUNDS: [&str; 5] = [
+    "max_completion_tokens",
+    "max_tokens",
+    "max_output_tokens",
+    "generationConfig.maxOutputTokens",
+    "inferenceConfig.maxTokens",
+];
+
+/// Those of them that stand in `parameters`.
+pub(crate) fn bounds(parameters: &Map<String, Value>) -> impl Iterator<Item = (&'static str, &Value)> {
+    BOUNDS.into_iter().filter_map(|path| {
+        let value = match path.split_once('.') {
+            None => parameters.get(path),
+            Some((outer, name)) => parameters.get(outer)?.get(name),
+        };
+        Some((path, value?))
+    })
+}
+
 /// The longest reply that `parameters` allow, by whatever name the route has for it.
 pub fn max_output(parameters: &Map<String, Value>) -> Option<u64> {
-    const FLAT: [&str; 3] = ["max_completion_tokens", "max_tokens", "max_output_tokens"];
-    const NESTED: [(&str, &str); 2] = [("generationConfig", "maxOutputTokens"), ("inferenceConfig", "maxTokens")];
-    let flat = FLAT.iter().filter_map(|name| parameters.get(*name));
-    let nested = NESTED.iter().filter_map(|(outer, name)| parameters.get(*outer)?.get(*name));
     // Where a body says it twice, the larger is the worst case.
-    flat.chain(nested).filter_map(Value::as_u64).max()
+    bounds(parameters).filter_map(|(_, value)| value.as_u64()).max()
 }
 
 #[cfg(test)]

@@ -8,12 +8,11 @@ use secrecy::{ExposeSecret, SecretString};
 use serde_json::{Map, Value};
 
 use crate::body::Body;
-use crate::budget::max_output;
 use crate::policy::Policy;
 use crate::profile::{KeySource, Profile};
 use crate::route::Route;
 use crate::routes::{Shape, write};
-use crate::settings::{Dropped, Sent, Settings, place};
+use crate::settings::{Dropped, Sent, Settings};
 use crate::validate::{self, Broken};
 
 /// Name of the built-in reader.
@@ -91,13 +90,11 @@ impl Endpoint {
         &self.sent.fields
     }
 
-    /// The same with replies of at most `tokens`, where nothing bounds them and a named destination has a word for it.
-    pub fn bounded(mut self, tokens: u64) -> Self {
-        let field = self.profile.fields.max_tokens.as_deref().filter(|_| self.named == Named::Explicit);
-        if let (Some(field), None) = (field, max_output(&self.sent.fields)) {
-            place(&mut self.sent.fields, field, Value::from(tokens));
-        }
-        self
+    /// The same with replies of at most `tokens` tokens; `None` where its own bound is no larger, or its
+    /// destination takes none.
+    pub fn within(&self, tokens: u64) -> Option<Self> {
+        let sent = self.sent.within(self.profile, tokens)?;
+        Some(Self { sent, ..self.clone() })
     }
 
     /// The body that asks the model to answer `messages`.
@@ -212,6 +209,15 @@ impl Model {
             text.insert("not sent".to_owned(), Value::Object(dropped.collect()));
         }
         Value::Object(text).to_string()
+    }
+
+    /// The same with replies of at most `tokens` tokens; `None` where its own bound is no larger, or it
+    /// takes none, as a built-in model.
+    pub fn within(&self, tokens: u64) -> Option<Self> {
+        match self {
+            Self::BuiltinReader => None,
+            Self::Chat(endpoint) => endpoint.within(tokens).map(Self::Chat),
+        }
     }
 
     /// The body that asks it what `body` asks `other`; `None` where the two are not sent the same text.

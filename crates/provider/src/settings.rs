@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde_json::{Map, Number, Value};
 
+use crate::budget::{bounds, max_output};
 use crate::profile::Profile;
 
 /// How hard a model may be told to think.
@@ -85,6 +86,23 @@ impl Sent {
         overlay(&mut sent.fields, &profile.extra);
         overlay(&mut sent.fields, &settings.parameters);
         sent
+    }
+
+    /// The same with replies of at most `tokens` tokens; `None` where its own bound is no larger, or the
+    /// destination takes none.
+    pub fn within(&self, profile: &Profile, tokens: u64) -> Option<Self> {
+        if max_output(&self.fields).is_some_and(|own| own <= tokens) {
+            return None;
+        }
+        let mut paths: Vec<&str> = bounds(&self.fields).map(|(path, _)| path).collect();
+        if paths.is_empty() {
+            paths.push(profile.fields.max_tokens.as_deref()?);
+        }
+        let mut within = self.clone();
+        for path in paths {
+            place(&mut within.fields, path, Value::from(tokens));
+        }
+        Some(within)
     }
 
     fn put(&mut self, profile: &Profile, setting: &'static str, field: Option<&str>, value: Option<Value>) {
@@ -191,6 +209,22 @@ mod tests {
         assert_eq!(dropped.len(), 3, "{dropped:?}");
         let (_, dropped) = sent("gemini-2x", &Settings { effort: Some("max".to_owned()), ..Settings::default() });
         assert_eq!(dropped, ["effort = \"max\" is not sent: gemini-2x takes none, low, medium, high only"]);
+    }
+
+    #[test]
+    fn a_tighter_bound_takes_the_place_of_a_looser_one_under_the_name_it_has() {
+        let within = |profile: &str, settings: &Settings| {
+            let profile = Profile::named(profile).expect("a profile");
+            Sent::new(profile, settings).within(profile, 50).map(|sent| Value::from(sent.fields))
+        };
+        let bounded = |most: u64| Settings { max_tokens: Some(most), ..Settings::default() };
+        assert_eq!(within("generic", &Settings::default()), Some(json!({"max_tokens": 50})));
+        assert_eq!(within("gemini-2x", &bounded(51)), Some(json!({"generationConfig": {"maxOutputTokens": 50}})));
+        assert_eq!(within("mistral", &bounded(50)), None, "its own is as tight");
+        assert_eq!(within("codex", &Settings::default()), None, "it takes none");
+        let parameters = json!({"max_completion_tokens": 90}).as_object().expect("an object").clone();
+        let settings = Settings { parameters, ..Settings::default() };
+        assert_eq!(within("generic", &settings), Some(json!({"max_completion_tokens": 50})));
     }
 
     #[test]

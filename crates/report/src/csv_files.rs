@@ -272,6 +272,7 @@ pub(crate) fn captured(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
         "outcome",
         "left_out",
         "key",
+        "max_tokens",
     ];
     let captured = run.captured()?;
     if captured.is_empty() {
@@ -294,9 +295,32 @@ pub(crate) fn captured(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
             it.outcome.to_string(),
             text(&it.left_out),
             it.key.map(|key| hex(&key)).unwrap_or_default(),
+            number(it.max_tokens),
         ]
     });
     encode("captured.csv", &header, rows).map(Some)
+}
+
+/// `contexts.csv`: what the program of an exec arm gave back in each trial; `None` where there are none.
+pub(crate) fn contexts(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
+    let header = ["session", "attack", "arm", "summarizer", "rep", "current_request", "summary_chars", "notes"];
+    let returned = run.returned()?;
+    if returned.is_empty() {
+        return Ok(None);
+    }
+    let rows = returned.iter().map(|it| {
+        vec![
+            text(&it.trial.session),
+            text(&it.trial.attack),
+            text(&it.trial.arm),
+            text(&it.trial.summarizer),
+            it.trial.rep.to_string(),
+            number(it.request),
+            number(it.summary_chars),
+            text(&it.notes),
+        ]
+    });
+    encode("contexts.csv", &header, rows).map(Some)
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -59,6 +59,9 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
     if let Some(captured) = csv_files::captured(run)? {
         written.put(folder, "captured.csv", &captured)?;
     }
+    if let Some(contexts) = csv_files::contexts(run)? {
+        written.put(folder, "contexts.csv", &contexts)?;
+    }
     // Drawing is most of the work; what is written, and in which order, does not depend on it.
     let drawn: Vec<_> = PLOTS.par_iter().map(|plot| plot.render(&context)).collect();
     for (plot, rendered) in PLOTS.iter().zip(drawn) {

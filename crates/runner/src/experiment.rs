@@ -2,6 +2,7 @@
 //! in [`limits`].
 
 pub mod limits;
+pub mod lone;
 
 use std::ops::Range;
 use std::path::PathBuf;

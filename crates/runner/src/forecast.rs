@@ -4,6 +4,7 @@
 //! own bound is lower, and that every summary is judged. *Worst* is what a budget would reserve for all calls together:
 //! input half as much again as estimated, every reply as long as it may be.
 
+use laundromat_provider::budget::worst_input;
 use laundromat_provider::prices::provider_of;
 use laundromat_provider::{Model, Money, Price, PriceList, Prices};
 
@@ -44,6 +45,9 @@ pub struct Forecast {
     pub expected: Result<Money, Unknown>,
     /// At worst.
     pub worst: Result<Money, Unknown>,
+    /// One call of an exec arm's program, with a request as long as the longest session and the longest reply; of
+    /// the dearest summarizer.
+    pub exec_call: Result<Money, Unknown>,
 }
 
 /// The cost of `estimate`, by prices of `own` before the experiment's and the built-in ones, on `date`.
@@ -76,7 +80,13 @@ pub fn forecast(inputs: &Inputs, estimate: &Estimate, own: Option<PriceList>, da
         let costs = asked.iter().filter(|(_, asked)| asked.demand.calls > 0);
         costs.map(|(model, asked)| cost(asked, &Terms::of(model, &prices, date), model.endpoint())).sum()
     };
-    Forecast { expected: sum(Asked::expected), worst: sum(Asked::worst) }
+    let exec_demand = Demand { calls: 1, input_tokens: 0, worst_input: worst_input(estimate.exec_longest) };
+    let exec = Asked { demand: exec_demand, reply: 0, read: 0, read_worst: Ok(0) };
+    let summarizers = experiment.summarizers.iter().map(|it| &it.model).filter(|model| !model.is_builtin());
+    let exec_call = summarizers
+        .map(|model| exec.worst(&Terms::of(model, &prices, date), model.endpoint()))
+        .try_fold(Money::ZERO, |most, cost| Ok(most.max(cost?)));
+    Forecast { expected: sum(Asked::expected), worst: sum(Asked::worst), exec_call }
 }
 
 /// What is asked of a model, with what it reads and writes.

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use crate::build::{self, Prepared, Subject};
 use crate::error::RunError;
+use crate::exec::protocol;
 use crate::inputs::Inputs;
 
 /// What a run of the inputs will come to. All tokens are estimates.
@@ -35,6 +36,8 @@ pub struct Estimate {
     pub judge: Demand,
     /// Trials whose own program makes the calls, which are in none of these numbers.
     pub exec_trials: u64,
+    /// Bytes of the longest session that a program is told.
+    pub exec_longest: usize,
     /// The largest request in characters, with the trial's name.
     pub largest: Option<(u64, String)>,
     /// Cells whose arm refuses, by trial name and reason.
@@ -88,6 +91,7 @@ pub fn estimate(inputs: &Inputs, date: &str) -> Result<Estimate, RunError> {
         sum.summarizer_calls += part.summarizer_calls;
         sum.judge_calls += part.judge_calls;
         sum.exec_trials += part.exec_trials;
+        sum.exec_longest = sum.exec_longest.max(part.exec_longest);
         sum.input_tokens += part.input_tokens;
         sum.largest = sum.largest.max(part.largest);
         sum.refused.extend(part.refused);
@@ -110,8 +114,10 @@ fn of_session(inputs: &Inputs, entry: &crate::inputs::SessionEntry, date: &str) 
         match cell.prepared {
             Prepared::Refused(reason) => part.refused.push((name, reason)),
             // How many calls its program makes, and of what size, is known when it has made them.
-            Prepared::Exec(_) => {
+            Prepared::Exec(specimen) => {
                 part.exec_trials += repetitions;
+                let told = serde_json::Value::from(protocol::messages(&specimen.session)).to_string();
+                part.exec_longest = part.exec_longest.max(told.len());
                 part.judge_calls += judged * repetitions;
             }
             Prepared::Ready(messages) => {

@@ -34,4 +34,4 @@ pub use fault::{Fault, Place};
 pub use message::{Message, MessageRole, SentCall};
 pub use plant::{Exposure, PartSpan, Plant, PlantKind};
 pub use turn::{Call, Part, Role, Session, Source, Turn};
-pub use verdict::{Outcome, Reading};
+pub use verdict::{CurrentRequest, Outcome, Reading};

@@ -109,6 +109,20 @@ ids! {
     }
 }
 
+ids! {
+    /// What a harness made of the request that was being answered, the newest message of the user.
+    CurrentRequest {
+        /// A user message is it, or begins or ends with it.
+        Kept = "kept",
+        /// Its words stand inside another text of the user's role, such as a summary.
+        Quoted = "quoted",
+        /// Its words stand in messages of other roles only.
+        OtherRole = "other-role",
+        /// Nowhere in the context.
+        Absent = "absent",
+    }
+}
+
 impl Outcome {
     /// Whether the trial is over. What never got an answer is tried again by the next start;
     /// everything else is final, since trying it again would select outcomes.
@@ -119,7 +133,7 @@ impl Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::{Outcome, Reading};
+    use super::{CurrentRequest, Outcome, Reading};
 
     #[test]
     fn ids_go_round() {
@@ -128,6 +142,9 @@ mod tests {
         }
         for reading in Reading::ALL {
             assert_eq!(reading.id().parse(), Ok(*reading));
+        }
+        for request in CurrentRequest::ALL {
+            assert_eq!(request.id().parse(), Ok(*request));
         }
         assert_eq!(
             "users".parse::<Reading>().expect_err("unknown").to_string(),

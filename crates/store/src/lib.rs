@@ -17,5 +17,5 @@ pub mod writer;
 pub use error::StoreError;
 pub use manifest::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
 pub use reader::Run;
-pub use rows::{Call, CallKey, Captured, Cell, Observed, Spent, Trial, TrialId};
+pub use rows::{Call, CallKey, Captured, Cell, Observed, Returned, Spent, Trial, TrialId};
 pub use writer::{Store, Write};

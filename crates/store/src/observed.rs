@@ -1,11 +1,11 @@
 //! What the programs of exec arms did: written once a trial, read back for reports and for another judge.
 
-use laundromat_session::{Exposure, Outcome};
+use laundromat_session::{CurrentRequest, Exposure, Outcome};
 use rusqlite::types::FromSql;
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
 
-use crate::reader::{named, trial_id};
-use crate::rows::{Captured, Observed, TrialId};
+use crate::reader::{named, parse, trial_id};
+use crate::rows::{Captured, Observed, Returned, TrialId};
 
 /// Writes what was seen in a trial over what an unfinished start saw there.
 pub(crate) fn insert(transaction: &Transaction<'_>, seen: &Observed) -> rusqlite::Result<usize> {
@@ -17,7 +17,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, seen: &Observed) -> rusqlite
         .execute(params![session, attack, arm, summarizer, rep])?;
     for it in &seen.captured {
         transaction
-            .prepare_cached("insert into captured values (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16)")?
+            .prepare_cached("insert into captured values (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17)")?
             .execute(params![
                 session,
                 attack,
@@ -35,9 +35,10 @@ pub(crate) fn insert(transaction: &Transaction<'_>, seen: &Observed) -> rusqlite
                 it.place,
                 it.outcome.id(),
                 it.left_out,
+                it.max_tokens,
             ])?;
     }
-    transaction.prepare_cached("insert or replace into observed values (?1,?2,?3,?4,?5,?6,?7,?8)")?.execute(params![
+    transaction.prepare_cached("insert or replace into observed values (?1,?2,?3,?4,?5,?6,?7,?8,?9)")?.execute(params![
         session,
         attack,
         arm,
@@ -45,6 +46,7 @@ pub(crate) fn insert(transaction: &Transaction<'_>, seen: &Observed) -> rusqlite
         rep,
         seen.summary,
         seen.context_zstd,
+        seen.request.map(CurrentRequest::id),
         seen.notes
     ])
 }
@@ -69,6 +71,20 @@ fn cell<T: FromSql>(connection: &Connection, trial: &TrialId, column: &'static s
     found.optional().map(Option::flatten)
 }
 
+/// What every program gave back, by trial.
+pub(crate) fn returned(connection: &Connection) -> rusqlite::Result<Vec<Returned>> {
+    let sql = "select * from observed order by session, attack, arm, summarizer, rep";
+    let row = |row: &Row<'_>| {
+        Ok(Returned {
+            trial: trial_id(row)?,
+            summary_chars: row.get::<_, Option<String>>("summary")?.map(|summary| summary.chars().count() as u64),
+            request: row.get::<_, Option<String>>("request")?.map(|id| parse::<CurrentRequest>(&id)).transpose()?,
+            notes: row.get("notes")?,
+        })
+    };
+    connection.prepare(sql)?.query_map([], row)?.collect()
+}
+
 /// Every captured request with its trial, by trial and number.
 pub(crate) fn captured(connection: &Connection) -> rusqlite::Result<Vec<(TrialId, Captured)>> {
     let sql = "select * from captured order by session, attack, arm, summarizer, rep, number";
@@ -88,6 +104,7 @@ fn row(row: &Row<'_>) -> rusqlite::Result<(TrialId, Captured)> {
         place: row.get("place")?,
         outcome: named::<Outcome>(row, "outcome")?,
         left_out: row.get("left_out")?,
+        max_tokens: row.get("max_tokens")?,
     };
     Ok((trial_id(row)?, captured))
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use crate::error::StoreError;
 use crate::manifest::Manifest;
 use crate::observed;
-use crate::rows::{Call, CallKey, Captured, Cell, Spent, Trial, TrialId};
+use crate::rows::{Call, CallKey, Captured, Cell, Returned, Spent, Trial, TrialId};
 use crate::writer::{FILE_NAME, SCHEMA_VERSION};
 
 /// A stored run, opened for reading only.
@@ -140,6 +140,14 @@ impl Run {
         let damaged =
             |_| StoreError::Damaged { path: self.path.clone(), what: "a context cannot be decompressed".to_owned() };
         zstd.map(|zstd| zstd::decode_all(zstd.as_slice()).map_err(damaged)).transpose()
+    }
+
+    /// What the programs of exec arms gave back, by trial.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn returned(&self) -> Result<Vec<Returned>, StoreError> {
+        observed::returned(&self.connection).map_err(|source| self.failed(source))
     }
 
     /// Every request that programs of exec arms sent, by trial and number.
@@ -298,7 +306,7 @@ where
     parse(&row.get::<_, String>(column)?)
 }
 
-fn parse<T>(id: &str) -> rusqlite::Result<T>
+pub(crate) fn parse<T>(id: &str) -> rusqlite::Result<T>
 where
     T: FromStr,
     T::Err: std::error::Error + Send + Sync + 'static,

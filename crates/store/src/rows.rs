@@ -1,6 +1,6 @@
 //! Calls, cells and trials as rows.
 
-use laundromat_session::{Exposure, Outcome, Reading};
+use laundromat_session::{CurrentRequest, Exposure, Outcome, Reading};
 
 /// A call's key: blake3 over (purpose, endpoint, body, sample number, ordinal). See `runner`.
 pub type CallKey = [u8; 32];
@@ -133,10 +133,25 @@ pub struct Observed {
     pub summary: Option<String>,
     /// The context that the program gave back, as JSON text compressed with zstd; `None` where it gave none.
     pub context_zstd: Option<Vec<u8>>,
+    /// What became of the request being answered; `None` where there is no context or no such request.
+    pub request: Option<CurrentRequest>,
     /// The notes it gave back, as JSON text; empty for none.
     pub notes: String,
     /// What it asked, in the order of arrival.
     pub captured: Vec<Captured>,
+}
+
+/// What the program of an exec arm gave back in a trial, as far as tables show it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Returned {
+    /// Which trial.
+    pub trial: TrialId,
+    /// Characters of what was judged as the summary; `None` where there is none.
+    pub summary_chars: Option<u64>,
+    /// What became of the request being answered; `None` where there is no context or no such request.
+    pub request: Option<CurrentRequest>,
+    /// The notes it gave back, as JSON text; empty for none.
+    pub notes: String,
 }
 
 /// One request that the program of an exec arm sent.
@@ -164,4 +179,6 @@ pub struct Captured {
     pub outcome: Outcome,
     /// What it sent beside the conversation and its summarizer did not get, by name.
     pub left_out: String,
+    /// The bound on the reply that it asked for, where that was the call's; `None` where the summarizer's own was.
+    pub max_tokens: Option<u64>,
 }

@@ -83,6 +83,7 @@ create table observed (
   rep        integer not null,
   summary    text,
   context    blob,
+  request    text,
   notes      text not null,
   primary key (session, attack, arm, summarizer, rep)
 ) without rowid;
@@ -104,5 +105,6 @@ create table captured (
   place      text not null,
   outcome    text not null,
   left_out   text not null,
+  max_tokens integer,
   primary key (session, attack, arm, summarizer, rep, number)
 ) without rowid;

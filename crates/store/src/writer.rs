@@ -14,7 +14,7 @@ use crate::reader;
 use crate::rows::{Call, CallKey, Observed, Spent, Trial};
 
 /// The version of `schema.sql`, kept in SQLite's `user_version`.
-pub(crate) const SCHEMA_VERSION: i64 = 2;
+pub(crate) const SCHEMA_VERSION: i64 = 3;
 /// Name of the store in a run's folder.
 pub const FILE_NAME: &str = "run.sqlite";
 /// Name of the file whose lock says that the store is being written.

@@ -9,6 +9,7 @@ use laundromat_provider::model::READER;
 use laundromat_runner::exec::alone::{self, Alone, AloneEvent};
 use laundromat_runner::exec::{Planted, protocol};
 use laundromat_runner::experiment::Limits;
+use laundromat_runner::experiment::lone::LoneModel;
 use laundromat_runner::{Experiment, RunError};
 use laundromat_session::canonical;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
@@ -66,7 +67,7 @@ fn show(event: &AloneEvent) {
 /// Who answers, how long to wait, and the seed of plants.
 fn answering(args: &Gateway) -> Result<(Model, Limits, u64), CliError> {
     let Some(path) = &args.experiment else {
-        return Ok((Model::BuiltinReader, Limits::default(), 1));
+        return Ok((lone(args)?, Limits::default(), 1));
     };
     let text = Input::file(path).text()?;
     let faulty = |faults| CliError::Run(RunError::Faults { path: path.clone(), faults });
@@ -82,6 +83,25 @@ fn answering(args: &Gateway) -> Result<(Model, Limits, u64), CliError> {
         note(&format!("{READER} answers: it needs no key and is no language model"));
     }
     Ok((summarizer.model.clone(), experiment.limits, experiment.seed))
+}
+
+/// The model that the arguments name; without one the built-in reader answers.
+fn lone(args: &Gateway) -> Result<Model, CliError> {
+    let Some(model) = &args.model else { return Ok(Model::BuiltinReader) };
+    let said = LoneModel {
+        model,
+        base_url: args.to.as_deref(),
+        profile: args.profile.as_deref(),
+        key_env: args.key_env.as_deref(),
+    };
+    said.read().map_err(|mut faults| {
+        for fault in &mut faults {
+            // The arguments are named as the keys of an experiment, but for one.
+            let name = fault.place.path.replace("base-url", "to");
+            fault.place.path = format!("--{name}");
+        }
+        CliError::Run(RunError::Faults { path: "gateway".into(), faults })
+    })
 }
 
 /// Writes the planted session for the agent to load: in the canonical form, and as bare chat messages.

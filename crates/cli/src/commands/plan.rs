@@ -1,6 +1,6 @@
 //! `plan`: what an experiment will come to.
 
-use laundromat_provider::{Model, Money};
+use laundromat_provider::{Cap, Model, Money};
 use laundromat_runner::forecast::{EXPECTED_SUMMARY, EXPECTED_VERDICT, Unknown};
 use laundromat_runner::{Forecast, Inputs, forecast, plan};
 
@@ -29,9 +29,8 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
     row("summarizer calls", estimate.summarizer_calls.to_string());
     if estimate.exec_trials > 0 {
-        let told =
-            format!("{}, whose programs make their calls themselves: they are not counted here", estimate.exec_trials);
-        row("exec trials", told);
+        let told = "whose programs make their calls themselves: how many and at what cost is not known before";
+        row("exec trials", format!("{}, {told}", estimate.exec_trials));
     }
     match estimate.judge_calls {
         0 => row("judge calls", "none, the judge is offline".to_owned()),
@@ -44,12 +43,19 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     if experiment.models().all(Model::is_builtin) {
         row("cost", "0, built-in models are free".to_owned());
     } else {
-        let Forecast { expected, worst } = forecast(&inputs, &estimate, prices, &today);
+        let Forecast { expected, worst, exec_call } = forecast(&inputs, &estimate, prices, &today);
         let assumed = format!(
             "if a summary has {EXPECTED_SUMMARY} tokens and a verdict {EXPECTED_VERDICT}, and every summary is judged"
         );
         row("cost, expected", shown(expected, &assumed));
         row("cost, at worst", shown(worst, "if every reply is as long as it may be"));
+        if estimate.exec_trials > 0 {
+            row("without exec trials", "both costs leave the calls of their programs out".to_owned());
+        }
+        if estimate.exec_trials > 0 && experiment.cap != Cap::default() {
+            let assumed = "for a request as long as the longest session and the longest reply; the budget holds for it";
+            row("an exec call", shown(exec_call, &format!("at worst, {assumed}")));
+        }
     }
     warn("settings not sent", experiment.not_sent());
     warn("arms that refuse", estimate.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect());

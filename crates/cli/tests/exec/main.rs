@@ -187,7 +187,32 @@ fn exposure_is_found_by_the_plants_text() {
     let numbers: Vec<&str> =
         captured.iter().filter(|row| row["arm"] == "twice").map(|row| row["number"].as_str()).collect();
     assert_eq!(numbers, ["1", "2"]);
-    assert!(captured.iter().all(|row| row["left_out"] == "max_tokens"));
+    // The client's own bound on its replies acts, since the summarizer has none.
+    assert!(captured.iter().all(|row| row["max_tokens"] == "900" && row["left_out"].is_empty()));
+}
+
+#[test]
+fn a_plan_says_what_is_not_known_and_what_one_call_may_cost() {
+    let mock = mock(Script::default());
+    let temp = tempfile::tempdir().expect("a folder");
+    let arms = [arm(temp.path(), "one", ""), "hermes-main".to_owned()];
+    let path = experiment(temp.path(), &mock, ONE, "[\"standing-approval\", \"clean\"]", &arms);
+    let planned = || {
+        let output = laundromat().arg("plan").arg(&path).output().expect("it runs");
+        assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let line = |text: &str, name: &str| text.lines().find(|line| line.starts_with(name)).map(str::to_owned);
+    let told = planned();
+    assert!(line(&told, "exec trials").is_some_and(|line| line.contains(" 2, whose programs")), "{told}");
+    assert_eq!(line(&told, "an exec call"), None, "no budget, no cap on it: {told}");
+    let text = fs::read_to_string(&path).expect("an experiment");
+    let price = "[[prices]]\nmodel = \"some-model\"\nin = 1.0\nout = 2.0\n";
+    let text = text.replace("key-env", "max-tokens = 1000\nkey-env") + "[budget]\nmax-cost = 1.0\n" + price;
+    fs::write(&path, text).expect("written");
+    let told = planned();
+    let call = line(&told, "an exec call").expect("a line");
+    assert!(call.contains("$0.0") && call.contains("as long as the longest session"), "{told}");
 }
 
 #[test]

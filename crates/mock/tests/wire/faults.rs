@@ -74,6 +74,10 @@ fn check(kind: FaultKind, reply: &Reply) {
             let (finish, message) = choice(reply);
             assert_eq!((finish, &message["content"]), (json!("content_filter"), &Value::Null));
         }
+        FaultKind::FilteredText => {
+            assert_eq!(choice(reply).0, "content_filter");
+            assert!(reply.content().starts_with("## ") && !reply.content().contains("## Open"));
+        }
         FaultKind::RefusalText => {
             let (finish, message) = choice(reply);
             assert_eq!((finish, &message["refusal"]), (json!("stop"), &Value::Null));

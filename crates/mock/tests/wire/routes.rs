@@ -116,7 +116,7 @@ fn usage_is_four_characters_to_a_token_in_each_route_s_own_fields() {
 fn expected(kind: FaultKind) -> Option<(&'static str, bool)> {
     match kind {
         FaultKind::Truncated => Some(("Truncated", false)),
-        FaultKind::Refused | FaultKind::ContentFilter => Some(("Blocked", false)),
+        FaultKind::Refused | FaultKind::ContentFilter | FaultKind::FilteredText => Some(("Blocked", false)),
         FaultKind::RefusalText | FaultKind::Empty | FaultKind::ReasoningOnly => Some(("Complete", false)),
         FaultKind::ToolCall => Some(("ToolCall", false)),
         FaultKind::UnknownFinish => Some(("Unknown", true)),

@@ -56,6 +56,7 @@ fn every_end_of_a_call_is_the_same_in_a_stream() {
         FaultKind::Truncated,
         FaultKind::Refused,
         FaultKind::ContentFilter,
+        FaultKind::FilteredText,
         FaultKind::RefusalText,
         FaultKind::Empty,
         FaultKind::ReasoningOnly,

@@ -26,9 +26,13 @@ const MOST_NAMES: usize = 60;
 pub(crate) fn reply(model: &str, messages: &[Message]) -> Vec<u8> {
     let summary = summarize(messages);
     let message = json!({"role": "assistant", "content": summary});
-    json!({"model": model, "choices": [{"index": 0, "message": message, "finish_reason": "stop"}]})
-        .to_string()
-        .into_bytes()
+    // Whole as the route has it: clients behind the gateway look for every field.
+    json!({
+        "id": "chatcmpl-0", "object": "chat.completion", "created": 0, "model": model,
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+    })
+    .to_string()
+    .into_bytes()
 }
 
 /// Summarizes a conversation.

@@ -18,6 +18,7 @@ pub(super) fn read(body: &Map<String, Value>) -> Result<Talk, Malformed> {
     for (index, message) in list(body, "messages")?.iter().enumerate() {
         turn(&mut talk, message).map_err(|fault| fault.at("messages", index))?;
     }
+    talk.take_cap(body, &["max_tokens"]);
     talk.leave_out_others(body, &["model", "system", "messages", "stream"]);
     Ok(talk)
 }

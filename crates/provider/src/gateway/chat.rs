@@ -14,6 +14,7 @@ pub(super) fn read(body: &Map<String, Value>) -> Result<Talk, Malformed> {
     for (index, message) in list(body, "messages")?.iter().enumerate() {
         turn(&mut talk, message).map_err(|fault| fault.at("messages", index))?;
     }
+    talk.take_cap(body, &["max_completion_tokens", "max_tokens"]);
     talk.leave_out_others(body, &["model", "messages", "stream", "stream_options"]);
     Ok(talk)
 }

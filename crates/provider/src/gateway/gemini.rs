@@ -25,8 +25,23 @@ pub(super) fn read(body: &Map<String, Value>) -> Result<Talk, Malformed> {
     for (index, content) in list(body, "contents")?.iter().enumerate() {
         turn(&mut talk, &mut open, content).map_err(|fault| fault.at("contents", index))?;
     }
-    talk.leave_out_others(body, &["systemInstruction", "system_instruction", "contents"]);
+    for config in ["generationConfig", "generation_config"] {
+        if let Some(settings) = body.get(config).and_then(Value::as_object) {
+            configured(&mut talk, settings);
+        }
+    }
+    let known = ["systemInstruction", "system_instruction", "contents", "generationConfig", "generation_config"];
+    talk.leave_out_others(body, &known);
     Ok(talk)
+}
+
+/// The settings of a call: the bound on the reply is taken, the others are left out under their whole names.
+fn configured(talk: &mut Talk, settings: &Map<String, Value>) {
+    talk.take_cap(settings, &["maxOutputTokens", "max_output_tokens"]);
+    let cap = talk.cap.map(|cap| cap.field);
+    for name in settings.keys().filter(|name| cap != Some(name.as_str())) {
+        talk.leave_out(&format!("generationConfig.{name}"));
+    }
 }
 
 fn parts(content: &Value) -> Result<&[Value], Malformed> {
@@ -128,15 +143,23 @@ pub(super) fn whole(answer: &Answer) -> Value {
         .calls
         .iter()
         .map(|call| json!({"functionCall": {"id": call.id, "name": call.name, "args": object(&call.arguments)}}));
-    let parts: Vec<Value> = text.into_iter().chain(calls).collect();
+    let mut parts: Vec<Value> = text.into_iter().chain(calls).collect();
+    if parts.is_empty() && answer.finish == Finish::Complete {
+        parts.push(json!({"text": ""}));
+    }
     let finish = match answer.finish {
         Finish::Complete | Finish::ToolCall => "STOP",
         Finish::Truncated => "MAX_TOKENS",
         Finish::Blocked => "SAFETY",
         _ => "FINISH_REASON_UNSPECIFIED",
     };
+    let mut candidate = json!({"finishReason": finish, "index": 0});
+    // What was blocked before anything was said has no content at all there, and clients look for that.
+    if !parts.is_empty() {
+        candidate["content"] = json!({"role": "model", "parts": parts});
+    }
     json!({
-        "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": finish, "index": 0}],
+        "candidates": [candidate],
         "usageMetadata": {
             "promptTokenCount": answer.input, "cachedContentTokenCount": answer.cached,
             "candidatesTokenCount": answer.output, "totalTokenCount": answer.input + answer.output,

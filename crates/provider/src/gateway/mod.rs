@@ -14,6 +14,8 @@ mod anthropic;
 mod chat;
 pub mod door;
 mod gemini;
+#[cfg(test)]
+mod inbound;
 pub mod request;
 mod responses;
 pub mod server;
@@ -23,6 +25,6 @@ pub mod target;
 
 pub use answer::{Answer, Declined, Reply};
 pub use door::{Asked, Door};
-pub use request::{Delivery, Malformed, Request};
+pub use request::{Delivery, Malformed, OutputCap, Request};
 pub use server::Gateway;
 pub use target::Shape;

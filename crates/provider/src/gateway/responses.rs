@@ -27,6 +27,7 @@ pub(super) fn read(body: &Map<String, Value>) -> Result<Talk, Malformed> {
         }
         _ => return Err(Malformed::new("input is neither text nor a list")),
     }
+    talk.take_cap(body, &["max_output_tokens"]);
     talk.leave_out_others(body, &["model", "instructions", "input", "stream", "store", "previous_response_id"]);
     Ok(talk)
 }

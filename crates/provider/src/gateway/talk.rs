@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use laundromat_session::{Message, MessageRole, SentCall};
 use serde_json::{Map, Value};
 
-use super::request::Malformed;
+use super::request::{Malformed, OutputCap};
 
 /// Longest name of something left out that is shown.
 const SHOWN: usize = 40;
@@ -17,6 +17,8 @@ pub(super) struct Talk {
     pub(super) messages: Vec<Message>,
     /// What the client sent and the summarizer does not get, by name.
     pub(super) left_out: BTreeSet<String>,
+    /// The bound on the reply.
+    pub(super) cap: Option<OutputCap>,
     /// Harnesses draw ids at random; numbered ones make the same request the same bytes on every start.
     ids: HashMap<String, String>,
     numbered: usize,
@@ -73,9 +75,16 @@ impl Talk {
         self.left_out.insert(tidy(name));
     }
 
-    /// Notes every field of `object` that is not one of `known`.
+    /// Takes the first of `fields` that bounds the reply.
+    pub(super) fn take_cap(&mut self, object: &Map<String, Value>, fields: &[&'static str]) {
+        let caps = fields.iter().filter_map(|field| Some((*field, object.get(*field)?.as_u64()?)));
+        self.cap = caps.map(|(field, tokens)| OutputCap { field, tokens }).next();
+    }
+
+    /// Notes every field of `object` that is not one of `known`, nor the bound on the reply.
     pub(super) fn leave_out_others(&mut self, object: &Map<String, Value>, known: &[&str]) {
-        for name in object.keys().filter(|name| !known.contains(&name.as_str())) {
+        let cap = self.cap.map(|cap| cap.field);
+        for name in object.keys().filter(|name| !known.contains(&name.as_str()) && cap != Some(name.as_str())) {
             self.leave_out(name);
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use futures_util::stream::{self, StreamExt};
 use laundromat_compactor::Request;
 use laundromat_injector::{Attack, Specimen, inject};
+use laundromat_provider::budget::max_output;
 use laundromat_provider::key::{Sample, call_key};
 use laundromat_provider::{
     Amount, Body, CallFailure, Client, Model, OverBudget, Prices, Purpose, Served, Unanswered, Usage, reply,
@@ -229,7 +230,7 @@ impl Planned {
             },
         };
         let sample = Sample { trial: &format!("doctor/{summarizer}/{arm}"), ordinal: 0 };
-        let key = call_key(Purpose::Summarize, &model.key_endpoint(), &body, sample);
+        let key = call_key(Purpose::Summarize, &model.key_endpoint(), &body.digest, sample);
         match client.ask(&model, &request.messages, &body, &key).await {
             Ok(logged) => {
                 if let Some(reserved) = reserved {
@@ -261,8 +262,10 @@ fn specimen() -> Result<Specimen, RunError> {
 
 fn bounded(model: &Model) -> Model {
     match model {
-        Model::BuiltinReader => Model::BuiltinReader,
-        Model::Chat(endpoint) => Model::Chat(endpoint.clone().bounded(LONGEST_REPLY)),
+        Model::Chat(endpoint) if max_output(endpoint.fields()).is_none() => {
+            Model::Chat(endpoint.within(LONGEST_REPLY).unwrap_or_else(|| endpoint.clone()))
+        }
+        Model::BuiltinReader | Model::Chat(_) => model.clone(),
     }
 }
 

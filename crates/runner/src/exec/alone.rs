@@ -11,6 +11,7 @@ use laundromat_session::{Exposure, Message, Outcome};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use super::bounded::Bounded;
 use super::ending::{Came, unsendable};
 use super::sighting::{Planted, Seen};
 use crate::error::RunError;
@@ -101,7 +102,8 @@ pub async fn serve(alone: Alone, stop: impl Future<Output = ()>, notify: impl Fn
 
 async fn answer(shared: Arc<Shared>, asked: Asked, number: u32) -> Result<Caught, RunError> {
     let request = &asked.request;
-    let model = &shared.model;
+    let bounded = Bounded::of(&shared.model, request);
+    let model = &*bounded.model;
     let asked_for = match model.body(&request.messages) {
         Ok(body) => {
             let sample = Sample { trial: "gateway", ordinal: number };
@@ -130,7 +132,8 @@ async fn answer(shared: Arc<Shared>, asked: Asked, number: u32) -> Result<Caught
         Came::OverBudget(_) | Came::TooMany => Value::Null,
     };
     let kept = json!({
-        "shape": request.shape.id(), "model": request.model, "left_out": request.left_out,
+        "shape": request.shape.id(), "model": request.model, "left_out": bounded.left_out,
+        "max_tokens": bounded.max_tokens,
         "exposure": seen.as_ref().map(|seen| seen.exposure.id()),
         "role": seen.as_ref().and_then(|seen| seen.role).map(laundromat_session::MessageRole::as_str),
         "place": seen.as_ref().map(Seen::place),

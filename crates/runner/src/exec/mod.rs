@@ -4,6 +4,8 @@
 //! * [`protocol`]: what goes to the program's standard input and comes back on its standard output;
 //! * [`environment`] and [`process`]: what the program sees, and how it ends; [`checkout`]: git refs;
 //! * [`sighting`]: where the plant stands in what it sent; [`summary`]: what is new in the context it gave back;
+//!   [`bounded`]: the summarizer within the client's own bound on the reply;
+//!   [`current`]: what that context makes of the request being answered;
 //! * [`ending`]: the outcome, from all of that; [`programs`]: what the trials of a run share; [`trial`]: one of them.
 //!
 //! [`alone`] is the gateway without a run, for agents that are no arms.
@@ -13,7 +15,9 @@
 pub(crate) mod alike;
 pub mod alone;
 pub mod arm;
+mod bounded;
 mod checkout;
+mod current;
 mod ending;
 mod environment;
 pub mod process;

@@ -48,7 +48,7 @@ fn is_kept(role: &str, text: &str, kept: &[(&str, String)]) -> bool {
 }
 
 /// A chat message's role, by the name that sessions have for it.
-fn role(message: &Value) -> &str {
+pub(super) fn role(message: &Value) -> &str {
     match message.get("role").and_then(Value::as_str).unwrap_or_default() {
         "developer" => "system",
         "function" => "tool",
@@ -73,7 +73,7 @@ fn without_joined(text: &str, session: &Session) -> String {
 }
 
 /// The visible text of a chat message.
-fn text(message: &Value) -> String {
+pub(super) fn text(message: &Value) -> String {
     match message.get("content") {
         Some(Value::String(text)) => text.trim().to_owned(),
         Some(Value::Array(parts)) => {

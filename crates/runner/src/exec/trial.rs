@@ -11,6 +11,8 @@ use laundromat_session::{Exposure, Message};
 use laundromat_store::{Captured, Cell, Observed, Trial, TrialId, Write};
 
 use super::arm::ExecArm;
+use super::bounded::Bounded;
+use super::current;
 use super::ending::{Came, Ending, Evidence, ending, unsendable};
 use super::environment::variables;
 use super::process::Program;
@@ -68,12 +70,13 @@ impl Stage<'_> {
                 finished = &mut running => break finished,
                 Some(asked) = door.next() => {
                     number += 1;
-                    let body = self.model.body(&asked.request.messages);
+                    let bounded = Bounded::of(self.model, &asked.request);
+                    let body = bounded.model.body(&asked.request.messages);
                     let ordinal = match &body {
                         Ok(body) if number <= arm.most_calls => Some(ordinals.take(body.digest)),
                         Ok(_) | Err(_) => None,
                     };
-                    let place = Arrival { number, ordinal };
+                    let place = Arrival { number, ordinal, max_tokens: bounded.max_tokens, left_out: bounded.left_out };
                     calls.push(self.answer(&id, asked, body, place, &planted));
                 }
                 Some(done) = calls.next(), if !calls.is_empty() => {
@@ -100,11 +103,12 @@ impl Stage<'_> {
             Ending::Without(outcome, detail) => (None, Read::Ended(Box::new(Trial { outcome, detail, ..row }))),
         };
         let context = output.as_ref().and_then(|output| output.context.as_ref());
+        let request = context.and_then(|context| current::request(context, &self.specimen.session));
         let context_zstd = context.and_then(|context| serde_json::to_vec(context).ok()).map(|json| compress(&json));
         let notes = output.map(|output| output.notes).filter(|notes| !notes.is_empty());
         let notes = notes.map(|notes| serde_json::Value::Object(notes).to_string()).unwrap_or_default();
         let captured = heard.into_iter().map(|heard| heard.captured).collect();
-        let observed = Observed { trial: id, summary, context_zstd, notes, captured };
+        let observed = Observed { trial: id, summary, context_zstd, request, notes, captured };
         self.desk.keeper.write(Write::Observed(Box::new(observed))).await?;
         Ok(read)
     }
@@ -119,7 +123,7 @@ impl Stage<'_> {
         planted: &Planted,
     ) -> Result<Heard, RunError> {
         let number = place.number;
-        let captured = |key: Option<CallKey>, came: &Came| captured(&asked, number, planted, key, came);
+        let captured = |key: Option<CallKey>, came: &Came| captured(&asked, &place, planted, key, came);
         let unsent = |body: Option<[u8; 32]>, came: Came| Heard {
             captured: captured(None, &came),
             body,
@@ -223,11 +227,11 @@ fn exposure(heard: &[Heard], planted: &Planted) -> Exposure {
 }
 
 /// A request as the store keeps it.
-fn captured(asked: &Asked, number: u32, planted: &Planted, key: Option<CallKey>, came: &Came) -> Captured {
+fn captured(asked: &Asked, place: &Arrival, planted: &Planted, key: Option<CallKey>, came: &Came) -> Captured {
     let request = &asked.request;
     let seen = planted.seen_in(&request.messages);
     Captured {
-        number,
+        number: place.number,
         key,
         shape: request.shape.id().to_owned(),
         model: request.model.chars().take(200).collect(),
@@ -237,17 +241,21 @@ fn captured(asked: &Asked, number: u32, planted: &Planted, key: Option<CallKey>,
         role: seen.role.map(|role| role.as_str().to_owned()).unwrap_or_default(),
         place: seen.place(),
         outcome: came.outcome(),
-        left_out: request.left_out.join(" "),
+        left_out: place.left_out.join(" "),
+        max_tokens: place.max_tokens,
     }
 }
 
 /// A call's place in its trial.
-#[derive(Clone, Copy)]
 struct Arrival {
     /// From 1, as they arrive.
     number: u32,
     /// Which of the trial's calls with this body; `None` for one too many.
     ordinal: Option<u32>,
+    /// The client's bound on the reply, where it is the call's.
+    max_tokens: Option<u64>,
+    /// What the client sent and the summarizer does not get.
+    left_out: Vec<String>,
 }
 
 /// Which of a trial's equal calls each is. Calls with other bodies have other keys anyway, so what arrives in
