@@ -150,7 +150,8 @@ fn a_key_in_each_form_of_header_is_kept_nowhere() {
         // A server that works, and one that refuses the key.
         for accepted in [KEY, "another-key"] {
             let mock = mock(script().key(accepted).launder(Form::FlatUser, 1.0));
-            let calls = live_with(destination.profile, destination, &mock.root_url(), Do::Everything);
+            let extent = if accepted == KEY { Do::Everything } else { Do::Run };
+            let calls = live_with(destination.profile, destination, &mock.root_url(), extent);
             let expected = if accepted == KEY { 4..=8 } else { 0..=0 };
             assert!(expected.contains(&calls), "{}: {calls} calls", destination.profile);
         }
@@ -358,7 +359,9 @@ fn a_key_that_the_server_sends_back_is_kept_nowhere() {
     for destination in &ALL {
         for echo in [Echo::Reply, Echo::Escaped, Echo::Refusal, Echo::Page, Echo::Late] {
             let what = format!("{} {echo:?}", destination.profile);
-            let extent = if echo == Echo::Reply { Do::Everything } else { Do::Run };
+            // One destination for each form of header.
+            let is_first = ["openai", "azure", "anthropic-2026-10-21", "gemini-2x"].contains(&destination.profile);
+            let extent = if echo == Echo::Reply && is_first { Do::Everything } else { Do::Run };
             let calls = live_with(&what, destination, &parrot(echo), extent);
             let is_answer = matches!(echo, Echo::Reply | Echo::Escaped);
             assert_eq!(calls > 0, is_answer, "{what}: {calls} calls");
