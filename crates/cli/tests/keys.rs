@@ -22,24 +22,23 @@ const KEY: &str = r#"sk-7f3a/Qz+"b\e1=end-of-key"#;
 const ACCOUNT: &str = "acct-5a1e-0c2e-77";
 
 /// The ways in which a key may be written.
-fn writings(key: &str) -> Vec<Vec<u8>> {
+fn writings(key: &str) -> Vec<String> {
     let json = key.replace('\\', "\\\\").replace('"', "\\\"");
     let mut all = vec![key.to_owned(), json.replace('/', "\\/"), json.replace('\\', "\\\\").replace('"', "\\\"")];
     all.push(key.chars().map(|c| format!("\\u{:04x}", u32::from(c))).collect());
     all.push(json);
     // Half of it is too much as well.
     all.push(key[..key.len() / 2].to_owned());
-    all.into_iter().map(String::into_bytes).collect()
+    all
 }
 
 fn assert_clean(what: &str, bytes: &[u8]) {
-    for secret in [KEY, ACCOUNT] {
-        for writing in writings(secret) {
-            let at = bytes.windows(writing.len()).position(|window| window == writing);
-            if let Some(at) = at {
-                let around = &bytes[at.saturating_sub(100)..bytes.len().min(at + 100)];
-                panic!("{what} has the key: {}", String::from_utf8_lossy(around));
-            }
+    // What is no text stays apart from what is, so that nothing is hidden and nothing made up.
+    let text = String::from_utf8_lossy(bytes);
+    for writing in [KEY, ACCOUNT].into_iter().flat_map(writings) {
+        if let Some((before, _)) = text.split_once(&writing) {
+            let around: Vec<char> = before.chars().rev().take(100).collect();
+            panic!("{what} has {writing} behind {}", around.into_iter().rev().collect::<String>());
         }
     }
 }
@@ -150,7 +149,8 @@ fn a_key_in_each_form_of_header_is_kept_nowhere() {
         // A server that works, and one that refuses the key.
         for accepted in [KEY, "another-key"] {
             let mock = mock(script().key(accepted).launder(Form::FlatUser, 1.0));
-            let calls = live_with(destination.profile, destination, &mock.root_url(), Do::Everything);
+            let extent = if accepted == KEY { Do::Everything } else { Do::Run };
+            let calls = live_with(destination.profile, destination, &mock.root_url(), extent);
             let expected = if accepted == KEY { 4..=8 } else { 0..=0 };
             assert!(expected.contains(&calls), "{}: {calls} calls", destination.profile);
         }
@@ -358,7 +358,9 @@ fn a_key_that_the_server_sends_back_is_kept_nowhere() {
     for destination in &ALL {
         for echo in [Echo::Reply, Echo::Escaped, Echo::Refusal, Echo::Page, Echo::Late] {
             let what = format!("{} {echo:?}", destination.profile);
-            let extent = if echo == Echo::Reply { Do::Everything } else { Do::Run };
+            // One destination for each form of header.
+            let is_first = ["openai", "azure", "anthropic-2026-10-21", "gemini-2x"].contains(&destination.profile);
+            let extent = if echo == Echo::Reply && is_first { Do::Everything } else { Do::Run };
             let calls = live_with(&what, destination, &parrot(echo), extent);
             let is_answer = matches!(echo, Echo::Reply | Echo::Escaped);
             assert_eq!(calls > 0, is_answer, "{what}: {calls} calls");

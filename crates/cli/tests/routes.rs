@@ -181,3 +181,85 @@ fn a_used_up_quota_stops_the_run_on_each_route() {
         assert!(calls.len() <= 2, "{}: what is not begun stays so", destination.profile);
     }
 }
+
+/// Settings that a destination always refuses, by the rule that says so; Bedrock has no such rule.
+const REFUSED: [(&str, &str, &str); 7] = [
+    ("openai", "parameters = { random_seed = 1 }", "unknown_param"),
+    ("azure", "parameters = { random_seed = 1 }", "unknown_param"),
+    ("openai-responses", "max-tokens = 8", "max_output_tokens"),
+    ("codex", "parameters = { temperature = 0 }", "unknown_param"),
+    ("anthropic-2023-06-01", "temperature = 1.5", "temperature_range"),
+    ("anthropic-2026-10-21", "parameters = { top_p = 0.5 }", "sampling_param"),
+    ("gemini-2x", "parameters = { max_tokens = 9 }", "unknown_field"),
+];
+
+#[test]
+fn what_would_be_refused_in_every_request_is_told_before_any_is_sent() {
+    for (destination, (profile, setting, rule)) in ALL.iter().zip(REFUSED) {
+        assert_eq!(destination.profile, profile);
+        let mock = mock(script());
+        let temp = tempfile::tempdir().expect("a folder");
+        let (path, out) = (temp.path().join("small.toml"), temp.path().join("out"));
+        for table in ["name = \"m\"\n", "[judge]\n"] {
+            let text = small(destination, &mock, &["m"], "a-judge");
+            let text = text.replace(table, &format!("{table}{setting}\n"));
+            fs::write(&path, text).expect("written");
+            let output = destination.run(KEY, &path, &out);
+            assert_eq!(output.status.code(), Some(2), "{profile}: {}", said(&output));
+            let expected = format!("{profile} would refuse every request: rule {rule}: ");
+            assert!(said(&output).contains(&expected), "{profile}: {}", said(&output));
+        }
+        assert!(mock.calls().is_empty() && !out.exists(), "{profile}");
+    }
+}
+
+/// A server about which nothing is said may refuse what the validator lets through: a summarizer's trial is final, a
+/// judge's is judged again by the next start.
+#[test]
+fn what_the_server_refuses_is_invalid_for_a_summarizer_and_an_error_of_the_judge_s() {
+    let mock = mock(script().launder(Form::FlatUser, 1.0));
+    let url = mock.base_url();
+    for (table, outcome, code) in [("[judge]", "judge-error", 5), ("[[summarizers]]", "invalid-request", 0)] {
+        let temp = tempfile::tempdir().expect("a folder");
+        let (path, out) = (common::paid::small(&url, temp.path(), ""), temp.path().join("out"));
+        let text = fs::read_to_string(&path).expect("text");
+        let (before, behind) = text.split_once(table).expect("the table");
+        let behind = behind.replacen("parameters = { ", "parameters = { no_such_parameter = 1, ", 1);
+        fs::write(&path, format!("{before}{table}{behind}")).expect("written");
+        let output = common::paid::run(&path, &out, &[]);
+        assert_eq!(output.status.code(), Some(code), "{outcome}: {}", said(&output));
+        for trial in rows(&out.join("trials.csv")) {
+            assert_eq!(trial["outcome"], outcome, "{trial:?}");
+            assert!(trial["detail"].contains("HTTP 400"), "{trial:?}");
+        }
+    }
+}
+
+/// A harness's own request may break a rule of the destination: it is not sent, and the rule is named.
+#[cfg(unix)]
+#[test]
+fn what_an_arm_s_program_asks_against_the_rules_is_not_sent() {
+    let mock = mock(script());
+    let temp = tempfile::tempdir().expect("a folder");
+    let folder = temp.path();
+    let program = fs::read_to_string(repo("adapters/example/compact.py")).expect("the program");
+    let ends_with_the_assistant =
+        program.replace("+ transcript}],", "+ transcript}, {\"role\": \"assistant\", \"content\": \"The summary:\"}],");
+    assert_ne!(program, ends_with_the_assistant);
+    fs::write(folder.join("compact.py"), ends_with_the_assistant).expect("written");
+    fs::copy(repo("adapters/example/arm.toml"), folder.join("arm.toml")).expect("copied");
+    let (path, out) = (folder.join("small.toml"), folder.join("out"));
+    let text = small(&ALL[0], &mock, &["m"], "a-judge").replace("\"hermes-typed\"", "\"arm.toml\"").replacen(
+        "profile = \"openai\"",
+        "profile = \"llama-cpp\"",
+        1,
+    );
+    fs::write(&path, text).expect("written");
+    let output = ALL[0].run(KEY, &path, &out);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let trials = rows(&out.join("trials.csv"));
+    assert_eq!(trials[0]["outcome"], "invalid-request", "{trials:?}");
+    let table = fs::read_to_string(out.join("trials.csv")).expect("a table");
+    assert!(table.contains("rule last_assistant"), "{table}");
+    assert!(mock.calls().is_empty(), "it is not sent");
+}
