@@ -14,6 +14,10 @@ quickstart:
 e2e:
     cargo test -p laundromat-cli --test paid --test killed --test full_disk --test gate
 
+# The real libraries of `just adapters` as exec arms, end to end against the mock.
+e2e-adapters: adapters
+    cargo test -p laundromat-cli --test real_libraries -- --ignored --nocapture
+
 # Start-up, CPU and memory of the whole binary, and the paid path beside a bare loop (docs/performance.md).
 bench:
     cargo bench -p laundromat-cli
