@@ -158,7 +158,7 @@ fn a_damaged_cassette_and_one_of_something_else_are_named_with_what_to_do() {
 
     for (name, bytes, parts) in [
         ("cut.jsonl.zst", &packed[..packed.len() / 2], ["cut short or damaged", "record it again"]),
-        ("cut.jsonl", &text[..text.len() - 20], [".jsonl:9: not a line of a cassette", "record it again"]),
+        ("cut.jsonl", &text[..text.len() - 20], ["cut.jsonl:5: not a line of a cassette", "record it again"]),
         ("header-alone.jsonl", &text[..first_line], ["/m/1 is not in this cassette", "--record in place of --replay"]),
         ("empty.jsonl.zst", b"".as_slice(), ["it is empty", "record it again"]),
         ("binary.jsonl.zst", b"\x00\xff\xfe\n\x80".as_slice(), ["cut short or damaged", "copy it again"]),

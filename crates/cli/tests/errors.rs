@@ -79,7 +79,7 @@ fn experiments_with_faults() {
     insta::assert_snapshot!("repeated-reader", experiment("seed = 1", "seed = 1\nrepetitions = 3"));
     insta::assert_snapshot!("doubled-arm", experiment("[\"hermes-main\"]", "[\"hermes-main\", \"hermes-main\"]"));
     insta::assert_snapshot!("bad-name", experiment("name = \"try\"", "name = \"../try\""));
-    insta::assert_snapshot!("blank-note", experiment("seed = 1", "seed = 1\nnote = \"one\\ntwo\""));
+    insta::assert_snapshot!("bad-note", experiment("seed = 1", "seed = 1\nnote = \"one\\ntwo\""));
     insta::assert_snapshot!("wrong-schema", experiment("laundromat-experiment/1", "laundromat-experiment/9"));
     insta::assert_snapshot!(
         "many-faults",
