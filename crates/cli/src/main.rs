@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Args, Command, Wire};
+use crate::args::{Args, Command, TemplateCommand, Wire};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -29,6 +29,8 @@ fn main() -> ExitCode {
         Command::Contrast(contrast) => commands::contrast::run(contrast),
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
         Command::Arms(arms) => commands::arms::run(arms),
+        Command::Probe(probe) => commands::probe::run(probe),
+        Command::Template(TemplateCommand::Check(check)) => commands::template::run(check),
         Command::Gateway(gateway) => commands::gateway::run(gateway),
     };
     match ended {
