@@ -42,6 +42,11 @@ pub(crate) enum Command {
     Wire(Wire),
     /// List the arms, print the exact requests of one, or show where two differ
     Arms(Arms),
+    /// Ask arms what needs no model to answer: 0 all as declared, 100 an arm breaks what it does not declare
+    Probe(ProbeArgs),
+    /// Look what models' chat templates make of requests
+    #[command(subcommand)]
+    Template(TemplateCommand),
 }
 
 #[derive(Debug, Subcommand)]
@@ -346,4 +351,42 @@ pub(crate) struct Planted {
     /// The date shown to the summarizer
     #[arg(long, value_name = "YYYY-MM-DD", default_value = "2026-01-01")]
     pub(crate) date: jiff::civil::Date,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct ProbeArgs {
+    /// An experiment file: its arms are asked about its sessions
+    #[arg(conflicts_with_all = ["arms", "session"])]
+    pub(crate) experiment: Option<PathBuf>,
+    /// Ask about this arm, by name or by a path that ends in .toml; may be repeated [default: all that come along]
+    #[arg(long = "arm", value_name = "NAME")]
+    pub(crate) arms: Vec<String>,
+    /// Ask this; may be repeated [default: everything]
+    #[arg(long = "probe", value_name = "PROBE")]
+    pub(crate) probes: Vec<String>,
+    /// The session whose turns are followed [default: one made for it]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: Option<PathBuf>,
+    /// Write all answers to this file too, such as probes.csv
+    #[arg(long, value_name = "FILE")]
+    pub(crate) csv: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TemplateCommand {
+    /// Whose turn planted text ends up in: 0 not in a user's, 100 in a user's that it is not on the wire, 3 the
+    /// template's turns are not known
+    Check(TemplateCheck),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct TemplateCheck {
+    /// The template: a file of Jinja, a tokenizer_config.json, or a GGUF model
+    #[arg(long, value_name = "FILE")]
+    pub(crate) template: PathBuf,
+    /// The arm: a name, or a path that ends in .toml
+    #[arg(long, value_name = "NAME")]
+    pub(crate) arm: String,
+    #[command(flatten)]
+    pub(crate) from: Planted,
 }

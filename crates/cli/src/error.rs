@@ -9,6 +9,7 @@ use laundromat_metrics::StatsError;
 use laundromat_report::ReportError;
 use laundromat_runner::RunError;
 use laundromat_store::StoreError;
+use laundromat_template::{SourceError, TemplateError};
 
 use crate::exit_code::ExitCode;
 
@@ -35,6 +36,12 @@ pub(crate) enum CliError {
     NoKeys,
     #[error("{arm}: {cause}")]
     Refused { arm: String, cause: Refusal },
+    #[error("{}: {source}", path.display())]
+    TemplateSource { path: PathBuf, source: SourceError },
+    #[error("{}: {source}", path.display())]
+    Template { path: PathBuf, source: TemplateError },
+    #[error("unknown probe \"{}\"; {remedy}", name.escape_debug())]
+    UnknownProbe { name: String, remedy: String },
     #[error("internal error: {0}; please report it with the command that led here")]
     Internal(String),
 }
@@ -56,6 +63,9 @@ impl CliError {
             | Self::Report(_)
             | Self::Stats(_)
             | Self::Refused { .. }
+            | Self::TemplateSource { .. }
+            | Self::Template { .. }
+            | Self::UnknownProbe { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

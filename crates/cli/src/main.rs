@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Args, Command, Wire};
+use crate::args::{Args, Command, TemplateCommand, Wire};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -30,6 +30,8 @@ fn main() -> ExitCode {
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
         Command::Doctor(doctor) => commands::doctor::run(doctor),
         Command::Arms(arms) => commands::arms::run(arms),
+        Command::Probe(probe) => commands::probe::run(probe),
+        Command::Template(TemplateCommand::Check(check)) => commands::template::run(check),
         Command::Gateway(gateway) => commands::gateway::run(gateway),
     };
     match ended {

@@ -59,6 +59,23 @@ impl Request {
         }
     }
 
+    /// Where the bytes of `plant` stand: index of the message, and bytes of its text.
+    pub fn places(&self, plant: &Plant) -> Vec<(usize, Range<usize>)> {
+        let mut places = Vec::new();
+        for span in &plant.spans {
+            let origin = Origin { turn: span.turn, part: span.part };
+            for carried in self.carried.iter().filter(|carried| carried.origin == origin) {
+                let from = carried.bytes.start.max(span.bytes.start);
+                let to = carried.bytes.end.min(span.bytes.end);
+                if from < to {
+                    let at = carried.at + from - carried.bytes.start;
+                    places.push((carried.message, at..at + to - from));
+                }
+            }
+        }
+        places
+    }
+
     /// Appends a message that holds only `text`, noting what it carries from byte `at` of it.
     pub(crate) fn push_tracked(&mut self, message: Message, tracked: &Tracked, at: usize) {
         let index = self.messages.len();

@@ -5,7 +5,9 @@ use std::collections::HashSet;
 
 use laundromat_compactor::arm::{Arm, Invariant};
 use laundromat_compactor::axes::Instructions;
-use laundromat_compactor::{Compactor, Form, Refusal, Request, presets};
+use laundromat_compactor::keep::Snap;
+use laundromat_compactor::probes::Probe;
+use laundromat_compactor::{Compactor, Form, Partition, Refusal, Request, presets};
 use laundromat_session::{Call, Message, MessageRole, Part, Role, Session, Turn};
 use proptest::prelude::*;
 use serde_json::{Map, Value};
@@ -234,4 +236,64 @@ fn a_turn_over_the_bound_is_refused() {
     let session = Session { id: "huge".to_owned(), title: None, origin: None, turns };
     let refused = compactor("hermes-typed").request(&session, "2026-03-04");
     assert!(matches!(refused, Err(Refusal::OverBound { limit: 160_000, .. })), "{refused:?}");
+}
+
+/// Presets that say which turns stay.
+fn keeping_presets() -> impl Iterator<Item = Compactor> {
+    presets::arm_names().into_iter().map(compactor).filter(|compactor| compactor.arm().keep.is_some())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_stays_and_what_is_summarized_is_every_turn_once(session in sessions()) {
+        for compactor in keeping_presets() {
+            let Some(partition) = compactor.partition(&session) else { continue };
+            let Partition { system, head, old, tail, displaced, copies } = partition.clone();
+            prop_assert_eq!(system.start, 0);
+            prop_assert_eq!((system.end, head.end, old.end, tail.end), (head.start, old.start, tail.start, session.turns.len()));
+            prop_assert!(!old.is_empty() && displaced.start >= tail.start && displaced.end <= tail.end);
+            prop_assert!(copies.iter().all(|turn| old.contains(turn) && session.turns[*turn].is_genuine_user()));
+            let next = compactor.next_context(&session, &partition, "S").expect("sound").expect("a placement");
+            for turn in 0..session.turns.len() {
+                let stays = head.contains(&turn) || system.contains(&turn) || copies.contains(&turn);
+                let stays = stays || (tail.contains(&turn) && !displaced.contains(&turn));
+                prop_assert_eq!(next.holds(turn), stays, "{} {}", compactor.arm(), turn);
+            }
+            prop_assert_eq!(next.session().turns.len(), next.from().len());
+        }
+    }
+
+    #[test]
+    fn a_kept_result_keeps_its_call(session in sessions()) {
+        for compactor in keeping_presets() {
+            let Some(partition) = compactor.partition(&session) else { continue };
+            if compactor.arm().keep.is_some_and(|keep| keep.snap == Snap::Nowhere) {
+                continue;
+            }
+            for turn in partition.sent_tail().filter(|turn| session.turns[*turn].role == Role::Tool) {
+                let id = session.turns[turn].call_id.as_deref();
+                let asks = |earlier: &Turn| earlier.calls.iter().any(|call| Some(call.id.as_str()) == id);
+                let call = session.turns[..turn].iter().rposition(asks);
+                prop_assert!(call.is_none_or(|call| !partition.old.contains(&call)), "{}", compactor.arm());
+            }
+        }
+    }
+}
+
+proptest! {
+    // Each probe compacts sessions of its own beside the generated one.
+    #![proptest_config(ProptestConfig { cases: 6, ..ProptestConfig::default() })]
+
+    #[test]
+    fn probes_answer_about_any_session(session in sessions()) {
+        for compactor in keeping_presets() {
+            for probe in [Probe::Conservation, Probe::Constraint, Probe::PairIntegrity] {
+                let finding = probe.run(&compactor, &session);
+                // No session makes an arm break a pair.
+                prop_assert!(probe != Probe::PairIntegrity || finding.detail.starts_with("0 broken in requests"), "{}", finding.detail);
+            }
+        }
+    }
 }

@@ -3,19 +3,17 @@
 mod list;
 mod printed;
 
-use laundromat_compactor::{Compactor, Given, Next, Request};
+use laundromat_compactor::{Compactor, Request};
 use laundromat_session::{Exposure, Plant};
 use similar::{ChangeTag, TextDiff};
 
 use crate::args::{Arms, ArmsCommand, ArmsDiff, ArmsShow};
-use crate::commands::load::{self, Subject};
+use crate::commands::load;
+use crate::commands::sent::{NO_REPLY, Sent, sent};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::terminal::{line, note};
 
-/// What stands for a summarizer's answer where an arm needs one to go on; an empty object is a change
-/// of a state that changes nothing.
-const NO_REPLY: &str = "{}";
 /// Unchanged lines around a difference.
 const AROUND: usize = 3;
 
@@ -24,37 +22,6 @@ pub(crate) fn run(args: &Arms) -> Result<ExitCode, CliError> {
         None => list::print(),
         Some(ArmsCommand::Show(args)) => show(args),
         Some(ArmsCommand::Diff(args)) => diff(args),
-    }
-}
-
-/// The requests of one compaction, as far as they can be told without a summarizer.
-enum Sent {
-    /// What the summarizer is asked, call by call.
-    Asked(Vec<Request>),
-    /// What stands in place of the turns, where nobody is asked.
-    InPlace(Request),
-}
-
-impl Sent {
-    fn requests(&self) -> &[Request] {
-        match self {
-            Self::Asked(requests) => requests,
-            Self::InPlace(request) => std::slice::from_ref(request),
-        }
-    }
-}
-
-fn sent(compactor: &Compactor, subject: &Subject, date: &str) -> Result<Sent, CliError> {
-    let view = compactor.view(compactor.records(&subject.session));
-    let (mut requests, mut replies) = (Vec::new(), Vec::new());
-    loop {
-        let next = compactor.next(&view, Given { date, previous: None }, &replies);
-        match next.map_err(|cause| CliError::Refused { arm: compactor.arm().name.clone(), cause })? {
-            Next::Ask(request) => requests.push(request),
-            Next::Replace(request) => return Ok(Sent::InPlace(request)),
-            Next::Summary(_) => return Ok(Sent::Asked(requests)),
-        }
-        replies.push(NO_REPLY.to_owned());
     }
 }
 
