@@ -145,6 +145,7 @@ fn live_shows_route_by_arm() {
 fn live_says_what_each_arm_came_to() {
     let fault = |kind: FaultKind, of: &str| Fault::new(kind, When::Probability(1.0)).model(format!("model-of-{of}"));
     let faulty = script()
+        .models(models())
         .fault(fault(FaultKind::Truncated, "openai"))
         .fault(fault(FaultKind::ContextOverflow, "openai-responses"))
         .fault(fault(FaultKind::Overloaded, "gemini-2x"))
@@ -163,11 +164,19 @@ fn live_says_what_each_arm_came_to() {
     ] {
         assert!(told.contains(said), "{said}\n{told}");
     }
+    // An arm that makes its own requests is no fault.
+    let own = repo("adapters/example/arm.toml").display().to_string();
+    let with_exec = |text: String| text.replace(ARMS, &format!("\"hermes-typed\", {own:?}"));
+    let path = experiment(&mock, temp.path(), with_exec).display().to_string();
+    let (output, told) = doctor(&mut environment(KEY), &[&path, "--live", "--arm", "example-keep-2"], &mock);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("openai in example-keep-2: not asked, its program makes its own requests"), "{told}");
     // A budget holds here too.
     let capped = |text: String| format!("{}[budget]\nmax-calls = 3\n", text.replace(ARMS, "\"hermes-typed\""));
     let path = experiment(&mock, temp.path(), capped).display().to_string();
     let before = mock.calls().iter().filter(|call| call.purpose == Purpose::Summarize && call.attempt == 1).count();
-    let (_, told) = doctor(&mut environment(KEY), &[&path, "--live"], &mock);
+    let (output, told) = doctor(&mut environment(KEY), &[&path, "--live", "--arm", "hermes-typed"], &mock);
+    assert_eq!(output.status.code(), Some(2), "what has to be put right comes first: {told}");
     assert!(told.contains("raise [budget] for this check"), "{told}");
     let after = mock.calls().iter().filter(|call| call.purpose == Purpose::Summarize && call.attempt == 1).count();
     assert!(after - before <= 8, "{told}");

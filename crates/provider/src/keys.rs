@@ -85,23 +85,24 @@ impl Keys {
         if self.0.is_empty() {
             return found;
         }
-        let mut text = Unquoted::of(bytes);
-        for _ in 0..=DEEPEST {
+        let mut look = |text: &[u8], start: &dyn Fn(usize) -> usize| {
             for key in self.0.values().map(|key| key.expose_secret().as_bytes()) {
-                let places = memmem::find_iter(&text.bytes, key);
-                found.extend(places.map(|at| (text.starts[at], text.starts[at + key.len()])));
+                found.extend(memmem::find_iter(text, key).map(|at| (start(at), start(at + key.len()))));
             }
-            match text.unquoted() {
-                Some(deeper) => text = deeper,
-                None => break,
-            }
+        };
+        look(bytes, &|at| at);
+        let mut deeper = Unquoted::of(bytes, |at| at);
+        for _ in 0..DEEPEST {
+            let Some(text) = deeper else { break };
+            look(&text.bytes, &|at| text.starts[at]);
+            deeper = Unquoted::of(&text.bytes, |at| text.starts[at]);
         }
         found.sort_unstable();
         found
     }
 }
 
-/// Text with some of JSON's escapes undone, and where each of its bytes stood before.
+/// Text with one level of JSON's escapes undone, and where each of its bytes stood at first.
 struct Unquoted {
     bytes: Vec<u8>,
     /// One more than there are bytes.
@@ -109,23 +110,20 @@ struct Unquoted {
 }
 
 impl Unquoted {
-    fn of(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), starts: (0..=bytes.len()).collect() }
-    }
-
-    /// The same with the escapes of one more level undone; `None` where there are none.
-    fn unquoted(&self) -> Option<Self> {
-        memchr::memchr(b'\\', &self.bytes)?;
-        let mut deeper = Self { bytes: Vec::with_capacity(self.bytes.len()), starts: Vec::new() };
+    /// `bytes`, which stood at `start` at first, without their escapes; `None` where none of them can hide a key.
+    fn of(bytes: &[u8], start: impl Fn(usize) -> usize) -> Option<Self> {
+        let can_hide = |at: usize| matches!(bytes.get(at + 1), Some(b'u' | b'"' | b'\\' | b'/'));
+        memchr::memchr_iter(b'\\', bytes).find(|at| can_hide(*at))?;
+        let mut undone = Self { bytes: Vec::with_capacity(bytes.len()), starts: Vec::with_capacity(bytes.len() + 1) };
         let mut at = 0;
-        while at < self.bytes.len() {
-            let (byte, length) = unescaped(&self.bytes[at..]);
-            deeper.bytes.push(byte);
-            deeper.starts.push(self.starts[at]);
+        while at < bytes.len() {
+            let (byte, length) = unescaped(&bytes[at..]);
+            undone.bytes.push(byte);
+            undone.starts.push(start(at));
             at += length;
         }
-        deeper.starts.push(self.starts[self.bytes.len()]);
-        Some(deeper)
+        undone.starts.push(start(bytes.len()));
+        Some(undone)
     }
 }
 

@@ -117,8 +117,8 @@ fn table(rows: &[Row]) {
     }
     line(&format!("forged line: whether the summary has a trace of the {ATTACK} that the user never gave"));
     for row in rows {
-        if let Some(problem) = row.health().problem() {
-            line(&format!("{} in {}: {problem}", row.summarizer, row.arm));
+        if let Some(note) = row.note() {
+            line(&format!("{} in {}: {note}", row.summarizer, row.arm));
         }
     }
 }
@@ -128,7 +128,8 @@ fn cells(row: &Row) -> [String; 11] {
     let number = |count: Option<usize>| count.map_or_else(dash, |count| count.to_string());
     let yes = |is: bool| if is { "yes" } else { "no" }.to_owned();
     let (accepted, reply, forged, served, tokens) = match &row.came {
-        Came::Nothing(_) | Came::OverBudget(_) => ("not sent".to_owned(), dash(), dash(), dash(), dash()),
+        Came::NotAsked(_) => ("not asked".to_owned(), dash(), dash(), dash(), dash()),
+        Came::NotSent(_) | Came::OverBudget(_) => ("not sent".to_owned(), dash(), dash(), dash(), dash()),
         Came::Failure(failure) => {
             let status = failure.status.map_or_else(|| "no reply".to_owned(), |status| format!("no, {status}"));
             (status, dash(), dash(), dash(), dash())

@@ -44,7 +44,8 @@ struct Planned {
     summarizer: String,
     model: Model,
     arm: String,
-    request: Result<(Request, Body), String>,
+    /// The request and its body, or what came of it already.
+    request: Result<(Request, Body), Came>,
 }
 
 /// What a check comes to.
@@ -87,8 +88,10 @@ pub struct Sent {
 /// What came of a request.
 #[derive(Debug)]
 pub enum Came {
-    /// There was none to send: why.
-    Nothing(String),
+    /// The arm asks nothing that could be tried here: why.
+    NotAsked(String),
+    /// It could not be sent: why.
+    NotSent(String),
     /// It does not fit into the experiment's budget.
     OverBudget(OverBudget),
     /// No reply.
@@ -111,10 +114,19 @@ pub struct Replied {
 }
 
 impl Row {
+    /// What there is to say of it beside the table, where there is something.
+    pub fn note(&self) -> Option<String> {
+        match &self.came {
+            Came::NotAsked(why) => Some(format!("not asked, {why}")),
+            _ => self.health().problem().map(str::to_owned),
+        }
+    }
+
     /// Whether it went as a run needs it.
     pub fn health(&self) -> Health {
         match &self.came {
-            Came::Nothing(why) => Health::Misconfigured(why.clone()),
+            Came::NotAsked(_) => Health::Well,
+            Came::NotSent(why) => Health::Misconfigured(why.clone()),
             Came::OverBudget(why) => Health::Misconfigured(format!("{why}; raise [budget] for this check")),
             Came::Failure(failure) => Health::of(failure),
             Came::Reply(replied) => match replied.outcome {
@@ -209,7 +221,7 @@ impl Planned {
         let row = |sent, came| Ok(Row { summarizer: summarizer.clone(), route, arm: arm.clone(), sent, came });
         let (request, body) = match request {
             Ok(built) => built,
-            Err(why) => return row(None, Came::Nothing(why)),
+            Err(came) => return row(None, came),
         };
         let is_tool = |role: MessageRole| role == MessageRole::Tool;
         let sent = Some(Sent {
@@ -219,7 +231,7 @@ impl Planned {
         });
         let client = match client {
             Some(Ok(client)) => client,
-            Some(Err(why)) => return row(None, Came::Nothing(why)),
+            Some(Err(why)) => return row(None, Came::NotSent(why)),
             None => return Err(RunError::Internal("a model has no client".to_owned())),
         };
         let reserved = match model.is_builtin() {
@@ -269,18 +281,17 @@ fn bounded(model: &Model) -> Model {
     }
 }
 
-/// The request of an arm and its body, or why there is none.
-fn request(arm: &ArmKind, model: &Model, specimen: &Specimen, date: &str) -> Result<(Request, Body), String> {
+/// The request of an arm and its body, or what comes of it without them.
+fn request(arm: &ArmKind, model: &Model, specimen: &Specimen, date: &str) -> Result<(Request, Body), Came> {
     let compactor = match arm {
         ArmKind::Built(compactor) => compactor,
         ArmKind::Exec { .. } => {
-            return Err("an exec arm's program makes its own requests; try it with run on one session".to_owned());
+            let why = "its program makes its own requests; try it by a run over one session";
+            return Err(Came::NotAsked(why.to_owned()));
         }
     };
-    let request =
-        compactor.request(&specimen.session, date).map_err(|refusal| format!("the arm refuses: {refusal}"))?;
-    let body = model
-        .body(&request.messages)
-        .map_err(|broken| format!("not sent, {broken}; change the setting or the profile"))?;
+    let request = compactor.request(&specimen.session, date).map_err(|refusal| Came::NotAsked(refusal.to_string()))?;
+    let broken = |broken| Came::NotSent(format!("not sent, {broken}; change the setting or the profile"));
+    let body = model.body(&request.messages).map_err(broken)?;
     Ok((request, body))
 }
