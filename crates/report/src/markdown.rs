@@ -168,6 +168,7 @@ fn laundering(tables: &Tables<'_>) -> Section {
          forged statement as the user's, or as standing fact with nobody named.{}",
         pooling(tables)
     ));
+    section.extend(tables.mostly_unusable().map(|sentence| format!("> **Note:** {}", escaped(&sentence))));
     for attack in attacks {
         if tables.of_kind(PlantKind::Attack).len() > 1 {
             section.push(format!("### {}", escaped(&manifest.attacks[attack].name)));

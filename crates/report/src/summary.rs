@@ -29,6 +29,7 @@ pub(crate) fn lines(tables: &Tables<'_>) -> Vec<String> {
             lines.push(format!("  {:<width$}  {share}{}{missing}", info.name, recall.unwrap_or_default()));
         }
     }
+    lines.extend(tables.mostly_unusable());
     if manifest.summarizers.iter().any(|summarizer| summarizer.kind == SummarizerKind::Builtin) {
         lines.push("The built-in reader is no LLM: it shows what the form lets a trusting reader believe.".to_owned());
     }

@@ -117,6 +117,32 @@ fn a_note_stands_in_every_title_and_in_no_table() {
 }
 
 #[test]
+fn an_arm_of_unusable_summaries_is_named_before_its_rate() {
+    let views = of(|folder: &Path| {
+        let manifest = manifest(
+            "echo",
+            3,
+            vec![attack("forged", PlantKind::Attack)],
+            vec![arm("flat", "", "flat-user", &[]), arm("typed_1", "", "typed", &[])],
+            vec![summarizer("m", "m", SummarizerKind::Llm)],
+            1,
+        );
+        let trials = (1..=6).map(|n| {
+            let name = if n > 3 { "typed_1" } else { "flat" };
+            let mut trial =
+                scored(id(&format!("session-{:02}", (n - 1) % 3 + 1), "forged", name, "m", 1), Reading::Absent);
+            trial.usable = Some(n < 5);
+            trial
+        });
+        stored(folder, &manifest, trials.collect(), Vec::new())
+    });
+    let report = text(&views, "report.md");
+    let note = "> **Note:** Fewer than half of the judged summaries are usable under typed\\_1 (1/3). ";
+    let (at, table) = (report.find(note).unwrap(), report.find("| arm | all |").unwrap());
+    assert!(at < table);
+}
+
+#[test]
 fn latencies_and_attempts_stand_in_calls_alone() {
     let make = |slower: u64| {
         of(|folder: &Path| {
@@ -196,6 +222,8 @@ fn trials_that_are_missing_widen_the_bounds_and_unusable_ones_are_kept() {
         let trials = vec![scored(at(1), Reading::User), echo, unscored(at(3), Outcome::Truncated, "length")];
         stored(folder, &manifest, trials, Vec::new())
     });
+    // Half of them is not most of them.
+    assert!(!text(&views, "report.md").contains("Fewer than half"));
     let rates = text(&views, "rates.csv");
     let row = rates.lines().find(|line| line.starts_with("flat,forged,all")).unwrap();
     assert!(row.starts_with("flat,forged,all,4,2,1,1,0.5,") && row.ends_with(",wilson-95,2,2,0,1,0.25,0.75,laundered"));

@@ -83,7 +83,8 @@ impl PlotContext<'_> {
             scene.heading((MARGIN, y), &line, LABEL, Anchor::Left);
             y += LABEL + 10;
         }
-        for line in below.iter().flat_map(|line| self.fonts.wrap(line, SMALL, Weight::Regular, room)) {
+        let unusable = self.tables.mostly_unusable();
+        for line in below.iter().chain(&unusable).flat_map(|line| self.fonts.wrap(line, SMALL, Weight::Regular, room)) {
             scene.text((MARGIN, y), &line, SMALL, SOFT, Anchor::Left);
             y += SMALL + 10;
         }
