@@ -194,3 +194,19 @@ fn guards_take_for_a_summary_what_the_harness_takes() {
     assert_eq!(decide("pydantic-harness-0.30", Ending::Empty, 1), Decision::Refuse(Otherwise::Fail));
     assert_eq!(decide("hermes-main", Ending::Length, 1), Decision::Refuse(Otherwise::KeepHistory));
 }
+
+#[test]
+fn a_long_tool_loop_does_not_push_the_request_out() {
+    let mut session = plain(5);
+    let request = session.turns.len() - 1;
+    let mut steps = tool_loop(16).turns.split_off(1);
+    for turn in &mut steps {
+        turn.parts.push(Part::Text("x".repeat(4000)));
+    }
+    session.turns.extend(steps);
+    let (partition, next) = compacted(&arm("hermes-main", &[]), &session).expect("compacted");
+    assert!(next.holds(request) && !partition.old.contains(&request), "{partition:?}");
+    // By size alone it would be gone.
+    let by_size = arm("hermes-main", &[("request = \"held\"", "request = \"by-size\"")]);
+    assert!(!compacted(&by_size, &session).expect("compacted").1.holds(request));
+}
