@@ -86,3 +86,11 @@ fn a_template_can_undo_roles() {
     let (_, error, code) = check(session, "hermes-typed");
     assert!(code == 2 && error.contains("holds no chat template"), "{error}");
 }
+
+#[test]
+fn the_scenarios_for_probes_are_sound() {
+    for scenario in ["scenarios/retention.toml", "scenarios/redaction.toml"] {
+        let (table, summary, code) = told(&["probe", repo(scenario).to_str().expect("a path")]);
+        assert_eq!(code, 0, "{scenario}: {summary}\n{table}");
+    }
+}

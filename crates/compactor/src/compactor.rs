@@ -1,7 +1,7 @@
 //! A ready arm: its data files looked up and checked once, then a pure function of records and date.
 
 use laundromat_session::fault::{Fault, Place, choose_remedy};
-use laundromat_session::{Role, Session, Turn, tokens};
+use laundromat_session::{Session, Turn, tokens};
 
 use crate::arm::{Arm, Invariant};
 use crate::axes::{Previous, Verbatim};
@@ -14,7 +14,6 @@ use crate::prompt::{Filling, Prompt};
 use crate::records::{self, Record, Shielded};
 use crate::request::Request;
 use crate::shield::Shield;
-use crate::tracked::Tracked;
 use crate::view::View;
 
 /// Longest target of a summary in tokens.
@@ -135,16 +134,8 @@ impl Compactor {
     pub fn partition(&self, session: &Session) -> Option<Partition> {
         let keep = self.arm.keep.as_ref()?;
         let verbatim = self.arm.after.as_ref().map_or(Verbatim::Nothing, |after| after.verbatim);
-        let as_sent = |turn: &Turn| {
-            let boundary = if turn.role == Role::User { Boundary::ReplayedUser } else { Boundary::ReplayedOther };
-            let shield = self.shield.as_ref().filter(|_| self.arm.shield_covers.contains(&boundary));
-            let mut text = Tracked::default();
-            text.push_own(&turn.text());
-            if let Some(shield) = shield {
-                shield.apply(&mut text);
-            }
-            text.text().chars().count()
-        };
+        let covers = self.covers();
+        let as_sent = |turn: &Turn| covers.turn(turn).text().chars().count();
         let as_stored = |turn: &Turn| turn.text().chars().count();
         let partition = match keep.sized {
             Sized::AsSent => Partition::new(session, keep, verbatim, &as_sent),
@@ -170,9 +161,13 @@ impl Compactor {
         partition: &Partition,
         summary: &str,
     ) -> Result<Option<NextContext>, Unsound> {
-        let covers = Covers { shield: self.shield.as_ref(), at: &self.arm.shield_covers };
         let after = self.arm.after.as_ref();
-        after.map(|after| NextContext::new(session, partition, after, summary, &covers)).transpose()
+        after.map(|after| NextContext::new(session, partition, after, summary, &self.covers())).transpose()
+    }
+
+    /// The shield where the arm has it act on the next context.
+    fn covers(&self) -> Covers<'_> {
+        Covers { shield: self.shield.as_ref(), at: &self.arm.shield_covers }
     }
 
     /// The view of `records` within the arm's caps.

@@ -53,7 +53,7 @@ pub enum Unsound {
     },
 }
 
-/// What acts on the text of a context.
+/// A shield, and where it acts.
 pub(crate) struct Covers<'a> {
     pub(crate) shield: Option<&'a Shield>,
     pub(crate) at: &'a [Boundary],
@@ -72,7 +72,8 @@ impl Covers<'_> {
         }
     }
 
-    fn turn(&self, turn: &Turn) -> Turn {
+    /// A kept turn as it is sent.
+    pub(crate) fn turn(&self, turn: &Turn) -> Turn {
         let is_user = turn.role == Role::User;
         let boundary = if is_user { Boundary::ReplayedUser } else { Boundary::ReplayedOther };
         let mut turn = turn.clone();

@@ -37,7 +37,11 @@ impl Partition {
         let parted = request.filter(|_| keep.request == NewestRequest::Apart).unwrap_or(turns.len());
         let units = units(&turns[..parted], system, keep.unit);
         let start_of = |unit: usize| units.get(unit).map_or(parted, |unit| unit.start);
-        let head_end = start_of(keep.head);
+        let mut head_end = start_of(keep.head);
+        if keep.head > 0 && keep.snap == Snap::Pairs {
+            // The results of what the head's last call asked for stay with it.
+            head_end += turns[head_end..parted].iter().take_while(|turn| turn.role == Role::Tool).count();
+        }
         let cost = |unit: &Range<usize>| turns[unit.clone()].iter().map(|turn| tokens::estimate(text_of(turn))).sum();
         let first = first_kept(turns, &units, keep, &cost).min(units.len().saturating_sub(keep.least));
         let mut start = start_of(first).max(head_end);

@@ -194,3 +194,35 @@ fn guards_take_for_a_summary_what_the_harness_takes() {
     assert_eq!(decide("pydantic-harness-0.30", Ending::Empty, 1), Decision::Refuse(Otherwise::Fail));
     assert_eq!(decide("hermes-main", Ending::Length, 1), Decision::Refuse(Otherwise::KeepHistory));
 }
+
+#[test]
+fn a_long_tool_loop_does_not_push_the_request_out() {
+    let mut session = plain(5);
+    let request = session.turns.len() - 1;
+    let mut steps = tool_loop(16).turns.split_off(1);
+    for turn in &mut steps {
+        turn.parts.push(Part::Text("x".repeat(4000)));
+    }
+    session.turns.extend(steps);
+    let (partition, next) = compacted(&arm("hermes-main", &[]), &session).expect("compacted");
+    assert!(next.holds(request) && !partition.old.contains(&request), "{partition:?}");
+    // By size alone it would be gone.
+    let by_size = arm("hermes-main", &[("request = \"held\"", "request = \"by-size\"")]);
+    assert!(!compacted(&by_size, &session).expect("compacted").1.holds(request));
+}
+
+#[test]
+fn a_head_keeps_the_results_of_its_last_calls() {
+    let mut session = plain(2);
+    let call = |id: &str| Call { id: id.to_owned(), name: "step".to_owned(), arguments: "{}".to_owned() };
+    session.turns[1].calls = vec![call("a"), call("b"), call("c")];
+    for (place, id) in ["a", "b", "c"].into_iter().enumerate() {
+        let result = Turn { call_id: Some(id.to_owned()), ..Turn::text_of(Role::Tool, "done") };
+        session.turns.insert(2 + place, result);
+    }
+    for _ in 0..20 {
+        session.turns.insert(5, Turn::text_of(Role::Assistant, "x".repeat(4000)));
+    }
+    let partition = arm("hermes-main", &[]).partition(&session).expect("something is old");
+    assert_eq!(partition.head, 0..5);
+}
