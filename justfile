@@ -10,9 +10,9 @@ check:
 quickstart:
     cargo run --release -- run scenarios/quickstart.toml
 
-# The binary against the strict mock, killed, and on a full disk.
+# The binary against the strict mock on every route, with programs of others, killed, and on a full disk.
 e2e:
-    cargo test -p laundromat-cli --test paid --test killed --test full_disk --test gate
+    cargo test -p laundromat-cli --test paid --test routes --test sending --test budget --test cassette --test keys --test exec --test gateway --test killed --test full_disk --test gate
 
 # The real libraries of `just adapters` as exec arms, end to end against the mock.
 e2e-adapters: adapters
