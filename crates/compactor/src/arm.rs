@@ -17,7 +17,7 @@ use crate::records::{Scrub, Window};
 /// What `schema` says in an arm file.
 pub const SCHEMA: &str = "laundromat-arm/1";
 
-/// The properties that a harness may break; see `docs/architecture.md`, "Invariants".
+/// The properties that a harness may break; see `docs/arms.md`, "What an arm may break".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Invariant {
     /// The request is a pure function of records, arm and date, within its size bound.

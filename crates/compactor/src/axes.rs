@@ -67,7 +67,7 @@ macro_rules! choice {
 pub(crate) use choice;
 
 choice! {
-    /// Where the instructions stand. Which places a form has says [`crate::Form::places`].
+    /// Where the instructions stand. Which places a form has says [`crate::forms::Traits::places`].
     Instructions {
         /// Preamble and task before the turns, structure behind them, in the message that holds them.
         Around = "around",

@@ -2,6 +2,7 @@
 
 use laundromat_session::{Message, MessageRole, SentCall};
 use laundromat_template::{By, Found, Owner, Source, Span, Template, TemplateError, check};
+use proptest::prelude::*;
 
 /// Tool text inside a user turn, neighbouring results together.
 const TOOL_AS_USER: &str = r"
@@ -121,4 +122,28 @@ fn a_template_is_found_in_whatever_holds_it() {
     let several = r#"{"chat_template": [{"name": "tool_use", "template": "a"}, {"name": "default", "template": "b"}]}"#;
     assert_eq!(read(several).expect("a template").template, "b");
     assert!(read("{\"model_max_length\": 1}").is_err() && read(" ").is_err());
+}
+
+proptest! {
+    #[test]
+    fn pieces_cover_what_is_asked_about_once(
+        words in prop::collection::vec(prop_oneof!["[a-zä \n]{0,8}", Just("<|im_end|>".to_owned()), Just("<|im_start|>user\n".to_owned())], 1..12),
+        ends in any::<(prop::sample::Index, prop::sample::Index)>(),
+    ) {
+        let text = words.concat();
+        let places: Vec<usize> = (0..=text.len()).filter(|at| text.is_char_boundary(*at)).collect();
+        let (a, b) = (*ends.0.get(&places), *ends.1.get(&places));
+        let bytes = a.min(b)..a.max(b);
+        let span = Span { message: 3, bytes: bytes.clone() };
+        let Found::Turns { pieces, .. } = check(&template(TOOL_ROLE), &messages(&text), &[span]).expect("rendered") else {
+            panic!("unknown");
+        };
+        let mut at = bytes.start;
+        for piece in pieces {
+            prop_assert_eq!(piece.bytes.start, at);
+            prop_assert!(piece.bytes.end > at);
+            at = piece.bytes.end;
+        }
+        prop_assert_eq!(at, bytes.end);
+    }
 }

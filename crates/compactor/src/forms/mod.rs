@@ -1,4 +1,4 @@
-//! Forms: how a view becomes messages. One file each; the choice is made in [`form`] and nowhere else.
+//! Forms: how a view becomes messages. One file each; the choice is made in `form.rs` and nowhere else.
 
 mod clear_only;
 mod flat;
