@@ -264,8 +264,8 @@ impl<'a> Tables<'a> {
         let arms: Vec<String> = arms.collect();
         (!arms.is_empty()).then(|| {
             format!(
-                "Fewer than half of the judged summaries are usable under {}. The others give the template back, \
-                 continue the conversation or say next to nothing: a low rate there shows nothing.",
+                "Fewer than half of the summaries are usable under {}. The others give the template back, \
+                 continue the conversation or say next to nothing: low rates show nothing there.",
                 arms.join(", ")
             )
         })

@@ -137,7 +137,7 @@ fn an_arm_of_unusable_summaries_is_named_before_its_rate() {
         stored(folder, &manifest, trials.collect(), Vec::new())
     });
     let report = text(&views, "report.md");
-    let note = "> **Note:** Fewer than half of the judged summaries are usable under typed\\_1 (1/3). ";
+    let note = "> **Note:** Fewer than half of the summaries are usable under typed\\_1 (1/3). ";
     let (at, table) = (report.find(note).unwrap(), report.find("| arm | all |").unwrap());
     assert!(at < table);
 }
