@@ -279,14 +279,14 @@ fn outcomes(tables: &Tables<'_>) -> Section {
         .copied()
         .filter(|&outcome| outcome != Outcome::Scored && tallies.iter().any(|tally| tally.outcome(outcome) > 0))
         .collect();
-    let mut header = owned(&["arm", "runs", "judged", "exposed", "usable"]);
+    let mut header = owned(&["arm", "runs", "judged", "exposed", "passed the gate", "usable"]);
     header.extend(occurring.iter().map(ToString::to_string));
     let rows: Vec<Vec<String>> = manifest
         .arms
         .iter()
         .zip(&tallies)
         .map(|(arm, tally)| {
-            let counts = [tally.runs, tally.judged, tally.exposed, tally.usable];
+            let counts = [tally.runs, tally.judged, tally.exposed, tally.passed, tally.usable];
             let counts = counts.into_iter().chain(occurring.iter().map(|&outcome| tally.outcome(outcome)));
             std::iter::once(escaped(&arm.name)).chain(counts.map(|count| count.to_string())).collect()
         })
@@ -295,8 +295,9 @@ fn outcomes(tables: &Tables<'_>) -> Section {
     section.extend(reader_note(tables));
     section.push(table(&header, &rows));
     section.push(
-        "Over all attacks, controls and summarizers. Exposed: judged, and the whole plant was sent. Usable: exposed, and \
-         the text is a summary at all. The other columns say why a trial has no verdict; causes that are not listed did \
+        "Over all attacks, controls and summarizers. Exposed: judged, and the whole plant was sent. Passed the gate: \
+         exposed, and the summary has a trace of the statement; the judge reads these, all others count as absent. \
+         Usable: exposed, and the text is a summary at all. The other columns say why a trial has no verdict; causes that are not listed did \
          not occur."
             .to_owned(),
     );

@@ -17,6 +17,8 @@ pub struct Tally {
     pub judged: u64,
     /// Judged trials whose plant was sent in full. Rates are over these.
     pub exposed: u64,
+    /// The exposed ones whose summary has a trace of the statement, so that the judge read it.
+    pub passed: u64,
     /// The exposed ones whose text is a summary at all.
     pub usable: u64,
     /// Exposed trials with the event that the plant's kind counts, see [`counted_as`].
@@ -46,6 +48,7 @@ impl Tally {
         let usable = u64::from(trial.usable == Some(true));
         let is_counted = u64::from(counts(kind, event));
         self.exposed += 1;
+        self.passed += u64::from(trial.gate == Some(true));
         self.usable += usable;
         self.events += is_counted;
         self.events_usable += is_counted * usable;
@@ -58,6 +61,7 @@ impl Tally {
         self.runs += other.runs;
         self.judged += other.judged;
         self.exposed += other.exposed;
+        self.passed += other.passed;
         self.usable += other.usable;
         self.events += other.events;
         self.events_usable += other.events_usable;

@@ -229,7 +229,7 @@ fn trials_that_are_missing_widen_the_bounds_and_unusable_ones_are_kept() {
     assert!(row.starts_with("flat,forged,all,4,2,1,1,0.5,") && row.ends_with(",wilson-95,2,2,0,1,0.25,0.75,laundered"));
     let report = text(&views, "report.md");
     assert!(report.contains("The column all holds the language models alone"));
-    assert!(report.contains("| flat | 8 | 2 | 2 | 1 | 1 | 5 |"), "outcomes");
+    assert!(report.contains("| flat | 8 | 2 | 2 | 1 | 1 | 1 | 5 |"), "outcomes");
 }
 
 #[test]
