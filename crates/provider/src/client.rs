@@ -253,7 +253,7 @@ impl Attempted {
         match &self.result {
             Ok((_, completion)) => {
                 let usage = completion.usage;
-                Ended::Answered(usage.input.zip(usage.output).map(|(input, output)| input + output))
+                Ended::Answered(usage.input.zip(usage.output).map(|(input, output)| input.saturating_add(output)))
             }
             Err((failure, _)) => match failure.kind {
                 FailureKind::RateLimit => Ended::RateLimited,

@@ -3,6 +3,9 @@
 
 use serde_json::{Map, Value};
 
+/// The most tokens that are believed of a call: sums over millions of calls stay far from the end of a number.
+const MOST_TOKENS: f64 = 1e12;
+
 /// A JSON object.
 pub(crate) type Object = Map<String, Value>;
 
@@ -69,7 +72,7 @@ pub(crate) trait Members {
     fn reason(&self, name: &'static str) -> Result<Option<String>, Shape>;
     /// A text whose absence harms nothing: anything but a string is none.
     fn label(&self, name: &str) -> Option<&str>;
-    /// A count of tokens; some providers send strings, floats or null.
+    /// A count of tokens; some providers send strings, floats or null. More than a call can use is no count.
     fn count(&self, name: &str) -> Option<u64>;
 }
 
@@ -120,12 +123,11 @@ impl Members for Object {
 
     fn count(&self, name: &str) -> Option<u64> {
         let number: f64 = match self.get(name)? {
-            Value::Number(number) if number.is_u64() => return number.as_u64(),
             Value::Number(number) => number.as_f64()?,
             Value::String(text) => text.trim().parse().ok()?,
             _ => return None,
         };
-        (number.is_finite() && number >= 0.0).then_some(number as u64)
+        (0.0..=MOST_TOKENS).contains(&number).then_some(number as u64)
     }
 }
 
@@ -167,7 +169,10 @@ mod tests {
             (json!(12.7), Some(12)),
             (json!("12"), Some(12)),
             (json!(" 12.0 "), Some(12)),
-            (json!(u64::MAX), Some(u64::MAX)),
+            (json!(1_000_000_000_000_u64), Some(1_000_000_000_000)),
+            (json!(1_000_000_000_001_u64), None),
+            (json!(u64::MAX), None),
+            (json!(1e30), None),
             (json!(-1), None),
             (json!("inf"), None),
             (json!("many"), None),

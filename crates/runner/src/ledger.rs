@@ -53,7 +53,7 @@ impl Terms {
         let worst = self.worst(body_bytes);
         Amount {
             cost: self.price.and_then(|price| price.cost(usage)).unwrap_or(worst.cost),
-            tokens: usage.input.zip(usage.output).map_or(worst.tokens, |(input, output)| input + output),
+            tokens: usage.input.zip(usage.output).map_or(worst.tokens, |(input, output)| input.saturating_add(output)),
             ..worst
         }
     }
