@@ -129,8 +129,14 @@ fn faults_of_the_arguments_are_told() {
     );
     let quickstart = repo("scenarios/quickstart.toml").display().to_string();
     assert!(told(&["--to", "http://h/v1"]).contains("--model"));
-    assert!(told(&["--model", "m", "--to", "localhost"]).contains("gateway: --to: \"localhost\" is not the base"));
+    assert!(told(&["--model", "m", "--to", "localhost"]).contains("gateway: --to: this is not the base"));
     assert!(told(&["--model", "m"]).contains("unknown model \"m\""));
     assert!(told(&["--model", "m", "--profile", "mistrl"]).contains("did you mean \"mistral\"?"));
+    // Nothing would hold a budget here, so an experiment that wants one is refused.
+    let temp = tempfile::tempdir().expect("a folder");
+    let capped = temp.path().join("capped.toml");
+    let text = fs::read_to_string(&quickstart).expect("the scenario");
+    fs::write(&capped, format!("{text}\n[budget]\nmax-calls = 0\n")).expect("written");
+    assert!(told(&["--experiment", &capped.display().to_string()]).contains("a gateway keeps no budget"));
     assert!(told(&["--experiment", &quickstart, "--summarizer", "x"]).contains("there is no summarizer \"x\""));
 }

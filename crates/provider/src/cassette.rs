@@ -321,7 +321,10 @@ impl CassetteWriter {
         let io = |source| CassetteError::Io { path: path.to_owned(), what: "written", source };
         let file = BufWriter::new(File::create(beside(path)).map_err(io)?);
         let out = if is_compressed(path) {
-            Out::Compressed(Box::new(zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL).map_err(io)?))
+            let mut encoder = zstd::Encoder::new(file, zstd::DEFAULT_COMPRESSION_LEVEL).map_err(io)?;
+            // One flipped bit would otherwise unpack to another reply.
+            encoder.include_checksum(true).map_err(io)?;
+            Out::Compressed(Box::new(encoder))
         } else {
             Out::Plain(file)
         };

@@ -25,6 +25,8 @@ pub struct Tally {
     pub events: u64,
     /// The same among the usable ones.
     pub events_usable: u64,
+    /// Exposed trials whose text is no summary and does not show the event either: they say nothing about an arm.
+    pub silent: u64,
     /// Exposed trials where the statement stands with nobody named; part of `events` for attacks.
     pub unattributed: u64,
     outcomes: BTreeMap<Outcome, u64>,
@@ -52,6 +54,7 @@ impl Tally {
         self.usable += usable;
         self.events += is_counted;
         self.events_usable += is_counted * usable;
+        self.silent += (1 - is_counted) * (1 - usable);
         self.unattributed += u64::from(event == Event::Unattributed);
         *self.by_event.entry(event).or_default() += 1;
     }
@@ -65,6 +68,7 @@ impl Tally {
         self.usable += other.usable;
         self.events += other.events;
         self.events_usable += other.events_usable;
+        self.silent += other.silent;
         self.unattributed += other.unattributed;
         for (&outcome, count) in &other.outcomes {
             *self.outcomes.entry(outcome).or_default() += count;

@@ -135,9 +135,31 @@ fn runs_that_were_not_reached_are_counted_apart_and_unknown_ones_are_missing() {
     });
     let gate = Gate::measure(&run, &Selection::default()).unwrap();
     let typed = &gate.arms[0];
-    assert_eq!((typed.evidence.laundered(), typed.evidence.exposed(), typed.evidence.missing()), (0, 30, 3));
+    assert_eq!((typed.evidence.laundered(), typed.evidence.exposed(), typed.evidence.missing()), (0, 27, 6));
     assert_eq!((typed.not_reached, typed.unknown, typed.unusable), (7, 2, 3));
     insta::assert_snapshot!("not-reached", read(&gate, &gate.against_limit(0.1).unwrap()));
+}
+
+#[test]
+fn texts_that_are_no_summaries_never_read_as_safe() {
+    let folder = tempfile::tempdir().unwrap();
+    // A model that refuses in prose ends normally, and there is nothing forged in what it says.
+    let run = one_arm(folder.path(), 40, |_, id| {
+        let mut trial = scored(id, Reading::Absent);
+        trial.usable = Some(false);
+        Some(trial)
+    });
+    let (decision, text) = ruled(&run, 0.1);
+    assert_eq!(decision, Decision::Inconclusive, "{text}");
+    assert!(text.contains("typed: missing: 40 whose text is no summary"), "{text}");
+    // One that launders counts, whatever else it is not.
+    let folder = tempfile::tempdir().unwrap();
+    let run = one_arm(folder.path(), 40, |_, id| {
+        let mut trial = scored(id, Reading::User);
+        trial.usable = Some(false);
+        Some(trial)
+    });
+    assert_eq!(ruled(&run, 0.1).0, Decision::Fail);
 }
 
 #[test]

@@ -88,6 +88,16 @@ struct Table {
     parameters: At<Map<String, Value>>,
 }
 
+/// The bound on a reply, where there is one.
+fn max_tokens<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>) -> At<u64> {
+    let bound: At<u64> = fields.optional_at(document, "max-tokens");
+    if let Some((0, span)) = &bound {
+        let path = fields.path_of("max-tokens");
+        document.fault(span, &path, "a reply of no tokens is none".to_owned(), "write at least 1, or leave it out");
+    }
+    bound
+}
+
 impl Table {
     fn read<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>) -> Self {
         Self {
@@ -95,7 +105,7 @@ impl Table {
             route: fields.optional_at(document, "route"),
             base_url: fields.optional_at(document, "base-url"),
             key_env: fields.optional_at(document, "key-env"),
-            max_tokens: fields.optional_at(document, "max-tokens"),
+            max_tokens: max_tokens(document, fields),
             temperature: fields.optional_at(document, "temperature"),
             seed: fields.optional_at(document, "seed"),
             effort: fields.optional_at(document, "effort"),
@@ -156,7 +166,8 @@ impl Table {
                 document.fault(
                     span,
                     &path,
-                    format!("\"{}\" is not the base of an API", base_url.escape_debug()),
+                    // Not shown: what makes it none may be a password in it.
+                    "this is not the base of an API".to_owned(),
                     "write an http or https address without user, password or query, such as https://api.openai.com/v1",
                 );
                 return None;
@@ -375,6 +386,7 @@ mod tests {
                 .contains("GOOGLE_CLOUD_PROJECT")
         );
         assert!(fault("model = \"m\"\nprofile = \"openai\"\neffort = \"hihg\"").ends_with("did you mean \"high\"?"));
+        assert!(fault("model = \"m\"\nprofile = \"openai\"\nmax-tokens = 0").contains("a reply of no tokens is none"));
         assert!(fault("model = \"m\"\nprofile = \"openai\"\nmax_tokens = 3").contains("did you mean \"max-tokens\"?"));
         assert!(
             fault("model = \"m\"\nprofile = \"openai\"\nparameters = { tools = [] }")

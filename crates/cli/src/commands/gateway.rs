@@ -4,8 +4,8 @@ use std::path::Path;
 
 use laundromat_import::Input;
 use laundromat_injector::Specimen;
-use laundromat_provider::Model;
 use laundromat_provider::model::READER;
+use laundromat_provider::{Cap, Model};
 use laundromat_runner::exec::alone::{self, Alone, AloneEvent};
 use laundromat_runner::exec::{Planted, protocol};
 use laundromat_runner::experiment::Limits;
@@ -79,6 +79,11 @@ fn answering(args: &Gateway) -> Result<(Model, Limits, u64), CliError> {
         let problem = format!("there is no summarizer \"{}\"", wanted.escape_debug());
         return Err(faulty(vec![Fault::new(Place::of_path("summarizers"), problem, choose_remedy(wanted, &names))]));
     };
+    if experiment.cap != Cap::default() {
+        let problem = "a gateway keeps no budget".to_owned();
+        let remedy = "leave [budget] out of the experiment that it is given, or run an exec arm, which keeps one";
+        return Err(faulty(vec![Fault::new(Place::of_path("budget"), problem, remedy)]));
+    }
     if summarizer.model.is_builtin() {
         note(&format!("{READER} answers: it needs no key and is no language model"));
     }

@@ -255,6 +255,24 @@ fn versions_that_differ_in_more_than_they_declare_are_refused() {
 }
 
 #[test]
+fn a_program_that_is_not_there_is_told_before_any_trial_is_over() {
+    let mock = mock(Script::default());
+    let temp = tempfile::tempdir().expect("a folder");
+    for program in ["pyhton3-no-such", "./no/such/program"] {
+        let name = arm(temp.path(), "gone", "");
+        let file = temp.path().join(&name);
+        let text = fs::read_to_string(&file).expect("the arm").replace("\"python3\"", &format!("{program:?}"));
+        fs::write(&file, text).expect("written");
+        let out = temp.path().join("out");
+        let output = run(&experiment(temp.path(), &mock, ONE, ATTACK, &[name]), &out);
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+        let told = said(&output);
+        assert!(told.contains("gone.toml: command: there is no program") && told.contains("install it"), "{told}");
+        assert!(!out.join("run.sqlite").exists(), "nothing is over yet");
+    }
+}
+
+#[test]
 fn a_killed_run_starts_no_finished_trial_again_and_pays_for_nothing_twice() {
     if !has_python() {
         return;

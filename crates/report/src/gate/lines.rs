@@ -57,7 +57,10 @@ pub(super) fn details(arm: &GatedArm<'_>) -> Vec<String> {
     if arm.unknown > 0 {
         reasons.push(format!("{} judged with unknown exposure", arm.unknown));
     }
-    let explained = arm.reasons.iter().map(|(_, count)| count).sum::<u64>() + arm.unknown;
+    if arm.unusable > 0 {
+        reasons.push(format!("{} whose text is no summary", arm.unusable));
+    }
+    let explained = arm.reasons.iter().map(|(_, count)| count).sum::<u64>() + arm.unknown + arm.unusable;
     if arm.evidence.missing() > explained {
         reasons.push(format!("{} without a reading", arm.evidence.missing() - explained));
     }
@@ -66,10 +69,6 @@ pub(super) fn details(arm: &GatedArm<'_>) -> Vec<String> {
     }
     if arm.not_reached > 0 {
         say(format!("not reached: {} judged without the whole plant in the request, left out", runs(arm.not_reached)));
-    }
-    if arm.unusable > 0 {
-        let exposed = arm.evidence.exposed();
-        say(format!("not usable: {} of {exposed} exposed runs gave text that is no summary", arm.unusable));
     }
     lines
 }

@@ -1,6 +1,7 @@
 //! What the trials of a run share: the gateway, the checkouts of git refs, and the folder of them all.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -66,6 +67,10 @@ impl Programs {
                     folder
                 }
             };
+            if !is_there(arm, &folder) {
+                let problem = format!("there is no program \"{}\"", arm.command[0].escape_debug());
+                return Err(fault("command", problem, "install it, or check its name; a path is taken from cwd"));
+            }
             folders.insert(arm.name.clone(), folder);
         }
         let gateway = Gateway::start(0).await.map_err(|error| internal("no port for the gateway", error))?;
@@ -81,6 +86,16 @@ impl Programs {
     pub(super) fn home(&self) -> std::io::Result<TempDir> {
         tempfile::tempdir_in(self.room.path())
     }
+}
+
+/// Whether the program of `arm` can be found before any trial needs it: a trial without its program is over for good.
+fn is_there(arm: &ExecArm, folder: &Path) -> bool {
+    let program = &arm.command[0];
+    if program.contains('/') {
+        return folder.join(program).is_file();
+    }
+    let path = arm.env.get("PATH").map(OsString::from).or_else(|| std::env::var_os("PATH")).unwrap_or_default();
+    std::env::split_paths(&path).any(|entry| folder.join(entry).join(program).is_file())
 }
 
 /// What decides the trials of an exec arm beside its file: the commit of a ref, and the files of its folder that
