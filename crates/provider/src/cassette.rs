@@ -459,6 +459,17 @@ mod tests {
             for (key, recorded) in &calls {
                 assert_eq!(cassette.find(key), Some(recorded));
             }
+            // A flipped bit of a packed one is noticed, or changes nothing.
+            let bytes = fs::read(&path).expect("bytes");
+            for at in 0..bytes.len() * usize::from(name.ends_with("zst")) {
+                let mut flipped = bytes.clone();
+                flipped[at] ^= 4;
+                let damaged = temp.path().join("damaged");
+                fs::write(&damaged, flipped).expect("written");
+                let opened = Cassette::open(&damaged).map(|read| read.calls == cassette.calls);
+                assert!(opened.unwrap_or(true), "byte {at}");
+                fs::remove_file(damaged).expect("removed");
+            }
             assert_eq!(cassette.find(&[3; 32]), None);
             assert_eq!(fs::read_dir(temp.path()).expect("a folder").filter_map(Result::ok).count(), 1);
             fs::remove_file(path).expect("removed");

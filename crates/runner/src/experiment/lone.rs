@@ -71,6 +71,8 @@ mod tests {
         let told = |said: LoneModel<'_>| said.read().expect_err("a fault")[0].to_string();
         let odd = LoneModel { model: "m", base_url: Some("localhost:80"), ..LoneModel::default() };
         assert!(told(odd).starts_with("base-url: this is not the base of an API"), "{}", told(odd));
+        let secret = LoneModel { model: "m", base_url: Some("http://u:hunter2@h/v1"), ..LoneModel::default() };
+        assert!(!told(secret).contains("hunter2"), "{}", told(secret));
         let unknown = LoneModel { model: "m", profile: Some("mistrl"), ..LoneModel::default() };
         assert!(told(unknown).ends_with("did you mean \"mistral\"?"), "{}", told(unknown));
     }
