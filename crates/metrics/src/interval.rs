@@ -152,6 +152,30 @@ pub fn agresti_coull(counts: Counts, alpha: Alpha) -> Interval {
     Interval::clipped(p - half, p + half)
 }
 
+/// Exact one-sided limits on a rate, each at the full level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneSided {
+    /// The rate is at least this, with confidence `1 - alpha`.
+    pub lower: f64,
+    /// The rate is at most this, with confidence `1 - alpha`.
+    pub upper: f64,
+}
+
+/// The exact one-sided limits for rare events: `Beta^-1(a; x, n-x+1)` from below, `Beta^-1(1-a; x+1, n-x)` from above; 0 at
+/// x = 0 and 1 at x = n. After no event the upper one is [`upper_bound_zero_events`].
+///
+/// # Errors
+/// `too_large` beyond ten million trials.
+///
+/// Source: Clopper and Pearson (1934).
+pub fn one_sided(counts: Counts, alpha: Alpha) -> Result<OneSided, StatsError> {
+    check_beta(counts)?;
+    let (x, n, tail) = (counts.x(), counts.n(), alpha.value());
+    let lower = if counts.events() == 0 { 0.0 } else { beta_quantile(tail, x, n - x + 1.0)? };
+    let upper = if counts.events() == counts.trials() { 1.0 } else { beta_upper_quantile(tail, x + 1.0, n - x)? };
+    Ok(OneSided { lower, upper })
+}
+
 /// What zero events out of n still allow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZeroEventBound {
