@@ -348,6 +348,9 @@ pub(crate) struct Contrast {
     pub(crate) first: Ratio,
     /// The same in the second arm
     pub(crate) second: Ratio,
+    /// Runs of each session in an arm, for what clustering could do at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cluster_size: Option<u32>,
 }
 
 /// `x/n` as written; whether x can be of n is for the statistics to say.
