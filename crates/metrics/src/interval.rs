@@ -169,8 +169,21 @@ pub struct OneSided {
 ///
 /// Source: Clopper and Pearson (1934).
 pub fn one_sided(counts: Counts, alpha: Alpha) -> Result<OneSided, StatsError> {
+    one_sided_effective(counts, 1.0, alpha)
+}
+
+/// The same limits with x and n both divided by `max(1, deff)`: what clustered trials are worth.
+///
+/// # Errors
+/// `too_large` beyond ten million trials, `invalid_parameter` unless the design effect is finite and not negative.
+///
+/// Source: Korn and Graubard (1998).
+pub fn one_sided_effective(counts: Counts, deff: f64, alpha: Alpha) -> Result<OneSided, StatsError> {
     check_beta(counts)?;
-    let (x, n, tail) = (counts.x(), counts.n(), alpha.value());
+    if !deff.is_finite() || deff < 0.0 {
+        return Err(StatsError::InvalidParameter { what: "design effect", value: deff });
+    }
+    let (x, n, tail) = (counts.x() / deff.max(1.0), counts.n() / deff.max(1.0), alpha.value());
     let lower = if counts.events() == 0 { 0.0 } else { beta_quantile(tail, x, n - x + 1.0)? };
     let upper = if counts.events() == counts.trials() { 1.0 } else { beta_upper_quantile(tail, x + 1.0, n - x)? };
     Ok(OneSided { lower, upper })

@@ -11,6 +11,7 @@ use laundromat_metrics::rate::{ModelMean, pool_means};
 use laundromat_metrics::{Counts, Interval};
 use laundromat_session::{Outcome, PlantKind};
 use laundromat_store::{Manifest, SummarizerKind, Trial};
+use rayon::prelude::*;
 
 use crate::clusters::{Clustered, JudgedRun};
 use crate::served::Served;
@@ -205,15 +206,9 @@ impl<'a> Tables<'a> {
     }
 
     /// The judged runs of an arm that were sent their whole plant.
-    fn judged_runs(&self, attack: usize, arm: usize, pool: Pool) -> Vec<JudgedRun> {
-        let members = self.members(pool);
+    pub(crate) fn judged_runs(&self, attack: usize, arm: usize, members: &[usize]) -> Vec<JudgedRun> {
         let runs = self.runs.get(&(attack, arm)).map(Vec::as_slice).unwrap_or_default();
         runs.iter().filter(|run| members.contains(&run.summarizer)).copied().collect()
-    }
-
-    /// The row of rates of an arm, an attack or control and a pool.
-    pub fn rate_row(&self, arm: usize, attack: usize, pool: Pool) -> Option<&RateRow> {
-        self.rates.iter().find(|row| (row.arm, row.attack, row.pool) == (arm, attack, pool))
     }
 
     fn slot(&self, session: usize, attack: usize, arm: usize, summarizer: usize) -> usize {
@@ -381,7 +376,7 @@ impl<'a> Tables<'a> {
                 for pool in self.pools() {
                     let clustered = match self.kind(pool) {
                         SummarizerKind::Builtin => None,
-                        SummarizerKind::Llm => Clustered::of(&self.judged_runs(attack, arm, pool)),
+                        SummarizerKind::Llm => Clustered::of(&self.judged_runs(attack, arm, &self.members(pool))),
                     };
                     rows.push(RateRow { arm, attack, pool, rate: self.rate(arm, &[attack], pool), clustered });
                 }
@@ -392,13 +387,14 @@ impl<'a> Tables<'a> {
 
     fn contrasted(&self) -> Vec<Contrast> {
         let arms = self.manifest.arms.len();
-        let mut contrasts = Vec::new();
+        let mut places = Vec::new();
         for attack in self.of_kind(PlantKind::Attack) {
             for (a, b) in (0..arms).flat_map(|a| (a + 1..arms).map(move |b| (a, b))) {
-                contrasts.extend(self.pools().into_iter().map(|pool| self.contrast(attack, pool, a, b)));
+                places.extend(self.pools().into_iter().map(|pool| (attack, pool, a, b)));
             }
         }
-        contrasts
+        // The exact test of many sessions takes its time, and there may be hundreds of contrasts.
+        places.into_par_iter().map(|(attack, pool, a, b)| self.contrast(attack, pool, a, b)).collect()
     }
 
     fn contrast(&self, attack: usize, pool: Pool, a: usize, b: usize) -> Contrast {
@@ -417,7 +413,7 @@ impl<'a> Tables<'a> {
         let by_session = match self.kind(pool) {
             SummarizerKind::Builtin => None,
             SummarizerKind::Llm => {
-                let [first, second] = [a, b].map(|arm| self.judged_runs(attack, arm, pool));
+                let [first, second] = [a, b].map(|arm| self.judged_runs(attack, arm, &members));
                 Some(BySession::of(&first, &second, self.family(pool, a, b)))
             }
         };

@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(read("primary = [\"a-1 vs b\"]"), Ok(vec![one.clone()]));
         assert_eq!(read(""), Ok(Vec::new()));
         assert_eq!(listed(&[one.clone(), one.clone()]), "a-1 vs b, a-1 vs b");
-        assert_eq!(unknown_arm(&[one.clone()], &["a-1", "b"]), None);
+        assert_eq!(unknown_arm(std::slice::from_ref(&one), &["a-1", "b"]), None);
         let (text, fault) = unknown_arm(&[one], &["a-1", "c"]).expect("b is unknown");
         assert!(text == "a-1 vs b" && fault.to_string().contains("\"b\" is no arm of this experiment"));
     }
