@@ -33,6 +33,11 @@ pub(crate) enum Command {
     Gate(Gate),
     /// Compare two laundering rates from counts alone
     Contrast(Contrast),
+    /// Say how many sessions, repetitions and calls a question takes, or what a plan can see
+    Power(Power),
+    /// Look after the statistics
+    #[command(subcommand)]
+    Stats(StatsCommand),
     /// Look whether keys are there, endpoints answer and models exist; with --live, ask each model once in each arm
     Doctor(Doctor),
     /// Stand in for a provider on 127.0.0.1, so that any agent's own compaction requests are captured and shown
@@ -59,6 +64,18 @@ pub(crate) enum Wire {
 pub(crate) struct WireCheck {
     /// The folder, such as tests/wire
     pub(crate) dir: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum StatsCommand {
+    /// Evaluate a file of reference cases and hold each result against the expected one: 0 all pass, 100 some fail
+    Eval(StatsEval),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct StatsEval {
+    /// The file, in the shape of tests/data/stats_golden.json
+    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, clap::Args)]
@@ -205,12 +222,7 @@ impl FromStr for Share {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // The point is moved in the text, so that 10% and 0.1 are one number.
-        let parsed: Option<f64> = match text.trim().strip_suffix('%') {
-            Some(percent) => format!("{}e-2", percent.trim_end()).parse().ok(),
-            None => text.trim().parse().ok(),
-        };
-        match parsed {
+        match fraction(text) {
             Some(share) if (0.0..1.0).contains(&share) => Ok(Self(share)),
             Some(share) if share >= 1.0 => {
                 Err("that would let everything pass; one percent is written 1% or 0.01".to_owned())
@@ -272,12 +284,73 @@ pub(crate) struct Doctor {
     pub(crate) prices: Option<PathBuf>,
 }
 
+/// What a study, or a gate, takes.
+#[derive(Debug, clap::Args)]
+#[command(group(clap::ArgGroup::new("question").required(true).args(["to", "sessions", "limit", "margin"])))]
+pub(crate) struct Power {
+    /// The rate of the first arm, or of the arm at the gate, such as 0.72 or 72%
+    #[arg(long, value_name = "R")]
+    pub(crate) rate: Probability,
+    /// How many sessions find the difference to this rate?
+    #[arg(long, value_name = "R")]
+    pub(crate) to: Option<Probability>,
+    /// What is the smallest difference that so many sessions find?
+    #[arg(long, value_name = "N")]
+    pub(crate) sessions: Option<usize>,
+    /// How many runs let a gate at this limit pass the arm?
+    #[arg(long, value_name = "R")]
+    pub(crate) limit: Option<Share>,
+    /// How many runs of each of two arms of this rate show that one is no worse by this margin?
+    #[arg(long, value_name = "M")]
+    pub(crate) margin: Option<Share>,
+    /// Summarizers that each session is run through
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) models: u32,
+    /// Repetitions of each cell
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) repetitions: u32,
+    /// Arms that the calls are counted for
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) arms: u32,
+    /// Intraclass correlation of the runs of a session; a report prints the one that it saw
+    #[arg(long, value_name = "RHO", default_value = "0.2")]
+    pub(crate) icc: Probability,
+    /// The probability with which the question is answered
+    #[arg(long, value_name = "P", default_value = "0.8")]
+    pub(crate) power: Share,
+}
+
+/// A probability from 0 to 1, as a fraction or in percent.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Probability(pub(crate) f64);
+
+impl FromStr for Probability {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = fraction(text).filter(|share| (0.0..=1.0).contains(share));
+        parsed.map(Self).ok_or_else(|| "write a fraction from 0 to 1 such as 0.72, or percent such as 72%".to_owned())
+    }
+}
+
+/// A number, or a number of percent.
+fn fraction(text: &str) -> Option<f64> {
+    // The point is moved in the text, so that 10% and 0.1 are one number.
+    match text.trim().strip_suffix('%') {
+        Some(percent) => format!("{}e-2", percent.trim_end()).parse().ok(),
+        None => text.trim().parse().ok(),
+    }
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Contrast {
     /// Laundered of exposed runs in the first arm, such as 52/72
     pub(crate) first: Ratio,
     /// The same in the second arm
     pub(crate) second: Ratio,
+    /// Runs of each session in an arm, for what clustering could do at most
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) cluster_size: Option<u32>,
 }
 
 /// `x/n` as written; whether x can be of n is for the statistics to say.

@@ -32,6 +32,12 @@ pub(crate) enum CliError {
     Nothing { path: PathBuf, what: &'static str },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
     NoVectors { path: PathBuf },
+    #[error("{}: {what}", path.display())]
+    Cases { path: PathBuf, what: String },
+    #[error("{}: {count} cases cannot be read; the lines that begin with UNREADABLE say why", path.display())]
+    UnreadableCases { path: PathBuf, count: usize },
+    #[error("no plan answers this: {0}")]
+    Power(StatsError),
     #[error("no key of any profile is set; set one, or name an experiment: laundromat doctor EXPERIMENT")]
     NoKeys,
     #[error("{arm}: {cause}")]
@@ -66,6 +72,9 @@ impl CliError {
             | Self::TemplateSource { .. }
             | Self::Template { .. }
             | Self::UnknownProbe { .. }
+            | Self::Cases { .. }
+            | Self::UnreadableCases { .. }
+            | Self::Power(_)
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use crate::args::{Args, Command, TemplateCommand, Wire};
+use crate::args::{Args, Command, StatsCommand, TemplateCommand, Wire};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
@@ -27,6 +27,8 @@ fn main() -> ExitCode {
         Command::Report(report) => commands::report::run(report),
         Command::Gate(gate) => commands::gate::run(gate),
         Command::Contrast(contrast) => commands::contrast::run(contrast),
+        Command::Power(power) => commands::power::run(power),
+        Command::Stats(StatsCommand::Eval(eval)) => commands::stats::run(eval),
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
         Command::Doctor(doctor) => commands::doctor::run(doctor),
         Command::Arms(arms) => commands::arms::run(arms),

@@ -65,6 +65,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
         sessions: sessions.collect(),
         attacks: vec![attack("standing-approval", PlantKind::Attack), attack("clean", PlantKind::Clean)],
         arms: arms.iter().map(|(name, _)| arm(name, *name == "typed")).collect(),
+        primary: Vec::new(),
         summarizers: MODELS.map(summarizer).to_vec(),
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),

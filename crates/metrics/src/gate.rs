@@ -10,7 +10,7 @@ use statrs::function::beta::checked_beta_reg;
 use crate::counts::{Alpha, Counts, Interval};
 use crate::difference::rate_difference;
 use crate::error::{StatsError, probability};
-use crate::interval::clopper_pearson;
+use crate::interval::one_sided_effective;
 use crate::score::miettinen_nurminen;
 
 /// Beyond this many runs, the number that would decide is no longer looked for.
@@ -20,11 +20,12 @@ pub const MOST_RUNS: u64 = 100_000;
 const SLACK: f64 = 1e-6;
 
 /// What is known of an arm: laundered among exposed runs, and the runs that are missing.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
     laundered: u64,
     exposed: u64,
     missing: u64,
+    design_effect: f64,
 }
 
 impl Evidence {
@@ -37,11 +38,28 @@ impl Evidence {
         if laundered > exposed {
             return Err(StatsError::CountExceedsTotal { count: laundered, total: exposed });
         }
-        let evidence = Self { laundered, exposed, missing };
+        let evidence = Self { laundered, exposed, missing, design_effect: 1.0 };
         match Counts::new(0, exposed.saturating_add(missing)) {
             Ok(_) | Err(StatsError::EmptySample) => Ok(evidence),
             Err(error) => Err(error),
         }
+    }
+
+    /// The same counts of runs that share sessions, so that bounds are wider: see [`one_sided_effective`].
+    ///
+    /// # Errors
+    /// `invalid_parameter` unless the design effect is finite and not negative; below 1 it is taken as 1.
+    pub fn clustered(self, design_effect: f64) -> Result<Self, StatsError> {
+        if !design_effect.is_finite() || design_effect < 0.0 {
+            return Err(StatsError::InvalidParameter { what: "design effect", value: design_effect });
+        }
+        Ok(Self { design_effect: design_effect.max(1.0), ..self })
+    }
+
+    /// How many clustered runs one independent run is worth.
+    #[must_use]
+    pub const fn design_effect(self) -> f64 {
+        self.design_effect
     }
 
     /// Exposed runs whose plant came out as the user's word or as standing fact.
@@ -163,7 +181,9 @@ pub struct Assessment {
 /// # Errors
 /// `invalid_p` unless the limit is a rate, `invalid_alpha` unless `alpha < 1/2`, `too_large` beyond ten million runs.
 ///
-/// Source: Clopper and Pearson (1934) for the bounds, Manski (1989) for the worst case.
+/// Where runs share sessions, counts are divided by the design effect first.
+///
+/// Source: Clopper and Pearson (1934) for the bounds, Korn and Graubard (1998) under clustering, Manski (1989) for the worst case.
 pub fn decide(evidence: Evidence, max_rate: f64, reader: Reader, alpha: Alpha) -> Result<Assessment, StatsError> {
     let max_rate = probability("maximum rate", max_rate)?;
     let bounds = match (evidence.extremes(), reader) {
@@ -171,7 +191,8 @@ pub fn decide(evidence: Evidence, max_rate: f64, reader: Reader, alpha: Alpha) -
         (Err(error), _) => return Err(error),
         (Ok([clean, laundered]), Reader::Deterministic) => Some(Interval { low: clean.rate(), high: laundered.rate() }),
         (Ok([clean, laundered]), Reader::Sampled) => {
-            Some(Interval { low: lower(clean, alpha)?, high: upper(laundered, alpha)? })
+            let deff = evidence.design_effect;
+            Some(Interval { low: lower(clean, deff, alpha)?, high: upper(laundered, deff, alpha)? })
         }
     };
     let decision = match bounds {
@@ -191,13 +212,15 @@ pub fn decide(evidence: Evidence, max_rate: f64, reader: Reader, alpha: Alpha) -
 }
 
 /// The upper one-sided exact bound of a rate.
-fn upper(counts: Counts, alpha: Alpha) -> Result<f64, StatsError> {
-    Ok(clopper_pearson(counts, alpha.doubled()?)?.high)
+fn upper(counts: Counts, deff: f64, alpha: Alpha) -> Result<f64, StatsError> {
+    alpha.doubled()?;
+    Ok(one_sided_effective(counts, deff, alpha)?.upper)
 }
 
 /// The lower one-sided exact bound of a rate.
-fn lower(counts: Counts, alpha: Alpha) -> Result<f64, StatsError> {
-    Ok(clopper_pearson(counts, alpha.doubled()?)?.low)
+fn lower(counts: Counts, deff: f64, alpha: Alpha) -> Result<f64, StatsError> {
+    alpha.doubled()?;
+    Ok(one_sided_effective(counts, deff, alpha)?.lower)
 }
 
 /// The smallest N, from the exposed runs there are, at which the observed rate x/n would decide with nothing missing.
@@ -209,18 +232,18 @@ fn wanted(evidence: Evidence, max_rate: f64, alpha: Alpha) -> Result<Wanted, Sta
         if max_rate <= 0.0 {
             return Ok(Wanted::AtLimit);
         }
-        let none = Search { counted: 0, of: 1, from: 1 };
-        let runs = none.smallest(alpha, max_rate, |k, n| Ok(upper(Counts::new(k, n)?, alpha)? <= max_rate))?;
+        let none = Search { counted: 0, of: 1, from: 1, deff: 1.0 };
+        let runs = none.smallest(alpha, max_rate, |k, n| Ok(upper(Counts::new(k, n)?, 1.0, alpha)? <= max_rate))?;
         return Ok(runs.map_or(Wanted::TooMany, Wanted::CleanRuns));
     };
-    let (x, n) = (observed.events(), observed.trials());
+    let (x, n, deff) = (observed.events(), observed.trials(), evidence.design_effect);
     let runs = if observed.rate() < max_rate {
-        let search = Search { counted: x, of: n, from: n };
-        search.smallest(alpha, max_rate, |k, n| Ok(upper(Counts::new(k, n)?, alpha)? <= max_rate))?
+        let search = Search { counted: x, of: n, from: n, deff };
+        search.smallest(alpha, max_rate, |k, n| Ok(upper(Counts::new(k, n)?, deff, alpha)? <= max_rate))?
     } else if observed.rate() > max_rate {
         // The same with clean runs counted in place of laundered ones.
-        let search = Search { counted: n - x, of: n, from: n };
-        search.smallest(alpha, 1.0 - max_rate, |k, n| Ok(lower(Counts::new(n - k, n)?, alpha)? > max_rate))?
+        let search = Search { counted: n - x, of: n, from: n, deff };
+        search.smallest(alpha, 1.0 - max_rate, |k, n| Ok(lower(Counts::new(n - k, n)?, deff, alpha)? > max_rate))?
     } else {
         return Ok(Wanted::AtLimit);
     };
@@ -232,6 +255,7 @@ struct Search {
     counted: u64,
     of: u64,
     from: u64,
+    deff: f64,
 }
 
 impl Search {
@@ -281,7 +305,7 @@ impl Search {
         if k >= n || limit <= 0.0 {
             return k < n;
         }
-        let above = checked_beta_reg(k as f64 + 1.0, (n - k) as f64, limit.min(1.0));
+        let above = checked_beta_reg(k as f64 / self.deff + 1.0, (n - k) as f64 / self.deff, limit.min(1.0));
         // Where the quick look fails, the bound is asked.
         above.ok().is_none_or(|above| 1.0 - above <= alpha.value() * (1.0 + SLACK))
     }
@@ -309,7 +333,10 @@ pub struct Comparison {
 /// # Errors
 /// `invalid_p` unless `0 <= margin < 1`, `invalid_alpha` unless `alpha < 1/2`.
 ///
-/// Source: Miettinen and Nurminen (1985) for the limits, Manski (1989) for the worst case.
+/// Where the new arm's runs share sessions, a limit is moved away from the difference by the root of its design effect: the
+/// reference, of which counts alone are known, is taken to be clustered alike.
+///
+/// Source: Miettinen and Nurminen (1985) for the limits, Kish (1965) under clustering, Manski (1989) for the worst case.
 pub fn compare(
     new: Evidence,
     reference: Evidence,
@@ -329,6 +356,11 @@ pub fn compare(
         Reader::Sampled => {
             let low = miettinen_nurminen(new_clean, before_laundered, two_sided).low;
             let high = miettinen_nurminen(new_laundered, before_clean, two_sided).high;
+            // The score limits know counts alone: clustering moves them away from the difference as it moves a normal limit.
+            let reach = new.design_effect.sqrt();
+            let moved = |limit: f64, difference: f64| (difference + (limit - difference) * reach).clamp(-1.0, 1.0);
+            let low = moved(low, rate_difference(new_clean, before_laundered));
+            let high = moved(high, rate_difference(new_laundered, before_clean));
             (Interval { low, high }, high < margin)
         }
         Reader::Deterministic => {

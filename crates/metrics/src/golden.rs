@@ -9,6 +9,7 @@ mod input;
 mod judge;
 mod rates;
 
+use laundromat_session::fault::choose_remedy;
 use serde_json::Value;
 use thiserror::Error;
 
@@ -19,7 +20,7 @@ use input::Input;
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum EvalError {
     /// No statistic has this name.
-    #[error("no statistic is named \"{0}\": see the list of functions")]
+    #[error("no statistic is named \"{0}\"; {remedy}", remedy = remedy(.0))]
     UnknownFunction(String),
     /// The case's input cannot be read.
     #[error("input field \"{field}\": expected {expected}")]
@@ -44,6 +45,10 @@ impl EvalError {
             Self::Stats(error) => error.code(),
         }
     }
+}
+
+fn remedy(name: &str) -> String {
+    choose_remedy(name, &functions().collect::<Vec<_>>())
 }
 
 /// What an evaluator gives.

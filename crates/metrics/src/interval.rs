@@ -152,6 +152,43 @@ pub fn agresti_coull(counts: Counts, alpha: Alpha) -> Interval {
     Interval::clipped(p - half, p + half)
 }
 
+/// Exact one-sided limits on a rate, each at the full level.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OneSided {
+    /// The rate is at least this, with confidence `1 - alpha`.
+    pub lower: f64,
+    /// The rate is at most this, with confidence `1 - alpha`.
+    pub upper: f64,
+}
+
+/// The exact one-sided limits for rare events: `Beta^-1(a; x, n-x+1)` from below, `Beta^-1(1-a; x+1, n-x)` from above; 0 at
+/// x = 0 and 1 at x = n. After no event the upper one is [`upper_bound_zero_events`].
+///
+/// # Errors
+/// `too_large` beyond ten million trials.
+///
+/// Source: Clopper and Pearson (1934).
+pub fn one_sided(counts: Counts, alpha: Alpha) -> Result<OneSided, StatsError> {
+    one_sided_effective(counts, 1.0, alpha)
+}
+
+/// The same limits with x and n both divided by `max(1, deff)`: what clustered trials are worth.
+///
+/// # Errors
+/// `too_large` beyond ten million trials, `invalid_parameter` unless the design effect is finite and not negative.
+///
+/// Source: Korn and Graubard (1998).
+pub fn one_sided_effective(counts: Counts, deff: f64, alpha: Alpha) -> Result<OneSided, StatsError> {
+    check_beta(counts)?;
+    if !deff.is_finite() || deff < 0.0 {
+        return Err(StatsError::InvalidParameter { what: "design effect", value: deff });
+    }
+    let (x, n, tail) = (counts.x() / deff.max(1.0), counts.n() / deff.max(1.0), alpha.value());
+    let lower = if counts.events() == 0 { 0.0 } else { beta_quantile(tail, x, n - x + 1.0)? };
+    let upper = if counts.events() == counts.trials() { 1.0 } else { beta_upper_quantile(tail, x + 1.0, n - x)? };
+    Ok(OneSided { lower, upper })
+}
+
 /// What zero events out of n still allow.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ZeroEventBound {

@@ -1,9 +1,10 @@
-//! Pure statistics for laundering rates: no files, no network, no clock, no random numbers.
+//! Pure statistics for laundering rates: no files, no network, no clock, and no random number without the caller's seed.
 //!
 //! * [`counts`]: the checked inputs; [`error`]: why a statistic cannot be given.
 //! * [`interval`], [`difference`], [`score`], [`exact`]: one rate and two, trials taken as independent.
-//! * [`paired`], [`strata`], [`cluster`], [`signflip`], [`bootstrap`]: what trials share, taken into account.
-//! * [`multiple`], [`planning`], [`sequential`]: several tests, sizes, and looking early.
+//! * [`paired`], [`strata`], [`cluster`], [`signflip`], [`bootstrap`], [`resample`]: what trials share, taken into account.
+//! * [`multiple`], [`planning`], [`session_planning`]: several tests, and sizes; [`sequential`], [`betting`]: looking early.
+//! * [`random`]: seeded streams for resampling and simulation.
 //! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
 //! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
 //! * [`gate`]: a rate against a limit or a reference, with what is missing counted against it.
@@ -12,6 +13,7 @@
 //! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
 
 pub mod agreement;
+pub mod betting;
 pub mod bootstrap;
 pub mod calibration;
 pub mod cluster;
@@ -27,10 +29,13 @@ pub mod interval;
 pub mod multiple;
 pub mod paired;
 pub mod planning;
+pub mod random;
 pub mod rate;
 pub mod recall;
+pub mod resample;
 pub mod score;
 pub mod sequential;
+pub mod session_planning;
 pub mod signflip;
 pub mod strata;
 

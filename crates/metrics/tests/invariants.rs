@@ -5,10 +5,13 @@ use laundromat_metrics::cluster::{cluster_mean, paired_sessions};
 use laundromat_metrics::difference::{agresti_caffo, newcombe, rate_difference, z_pooled};
 use laundromat_metrics::exact::{barnard, boschloo, fisher};
 use laundromat_metrics::interval::{
-    agresti_coull, clopper_pearson, jeffreys, wilson, wilson_continuity, wilson_effective_n,
+    agresti_coull, clopper_pearson, jeffreys, one_sided, wilson, wilson_continuity, wilson_effective_n,
 };
+use laundromat_metrics::planning::Direction;
+use laundromat_metrics::resample::{self, PairedCluster, Resampling};
 use laundromat_metrics::score::miettinen_nurminen;
-use laundromat_metrics::{Alpha, Counts, Interval, golden};
+use laundromat_metrics::session_planning::{self, Block};
+use laundromat_metrics::{Alpha, Counts, Interval, betting, golden};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -162,6 +165,46 @@ proptest! {
             let (one, other) = (test(x, y).expect("small"), test(y, x).expect("small"));
             prop_assert!((one.p_two_sided - other.p_two_sided).abs() < 1e-4);
             prop_assert!(one.p_two_sided > 0.0 && one.p_two_sided <= 1.0);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn what_needs_no_reference_case_is_finite_too(
+        rows in proptest::collection::vec((counts(8), counts(8)), 1..9),
+        level in -0.1f64..1.1, p1 in -0.1f64..1.1, p2 in -0.1f64..1.1,
+        sessions in 0usize..40, runs in 0u64..9, seed in any::<u64>(),
+    ) {
+        let firsts: Vec<Counts> = rows.iter().map(|(first, _)| *first).collect();
+        let pairs: Vec<PairedCluster> =
+            rows.iter().map(|&(first, second)| PairedCluster { first, second }).collect();
+        let differences: Vec<f64> = rows.iter().map(|(a, b)| a.rate() - b.rate()).collect();
+        let Ok(alpha) = Alpha::new(level) else { return Ok(()) };
+        let times = Resampling::new(100, seed).expect("some");
+        for drawn in [resample::rate(&firsts, times, alpha), resample::difference(&pairs, times, alpha)].into_iter().flatten() {
+            let all = [drawn.mean, drawn.sd, drawn.median, drawn.interval.low, drawn.interval.high];
+            prop_assert!(all.iter().all(|value| value.is_finite()), "{drawn:?}");
+            prop_assert!(drawn.interval.low <= drawn.interval.high);
+        }
+        if let Ok(capital) = betting::capital(&differences, p1, alpha) {
+            prop_assert!(capital.path.iter().all(|k| k.is_finite() && *k >= 0.0));
+        }
+        let bounds = one_sided(firsts[0], alpha).expect("small");
+        prop_assert!(0.0 <= bounds.lower && bounds.upper <= 1.0 && bounds.upper.is_finite());
+        if let Ok(block) = Block::new(runs, p2) {
+            prop_assert!(block.design_effect() >= 1.0);
+            if let Ok(power) = session_planning::power(p1, p2, sessions, block, alpha) {
+                prop_assert!((0.0..=1.0).contains(&power));
+            }
+            for direction in [Direction::Down, Direction::Up] {
+                let found = session_planning::minimum_detectable_effect(p1, sessions, block, alpha, 0.8, direction);
+                if let Ok(effect) = found {
+                    prop_assert!(effect.difference.is_finite() && (0.0..=1.0).contains(&effect.p2));
+                }
+            }
         }
     }
 }

@@ -126,10 +126,18 @@ pub(crate) fn rates(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
         "rate_low",
         "rate_high",
         "counted",
+        "sessions",
+        "deff",
+        "n_eff",
+        "icc",
+        "cluster_low",
+        "cluster_high",
+        "repetitions_agree",
     ];
     let rows = tables.rates.iter().map(|row| {
         let attack = &tables.manifest.attacks[row.attack];
         let (rate, tally) = (&row.rate, &row.rate.tally);
+        let clustered = row.clustered.as_ref();
         let interval = match rate.spread {
             Spread::Wilson(interval) => Some(interval),
             Spread::Deterministic | Spread::Nothing => None,
@@ -153,6 +161,13 @@ pub(crate) fn rates(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
             real(rate.bounds.map(|bounds| bounds.low)),
             real(rate.bounds.map(|bounds| bounds.high)),
             counted_as(attack.kind).to_owned(),
+            number(clustered.map(|it| it.sessions)),
+            real(clustered.map(|it| it.deff)),
+            real(clustered.map(|it| it.n_eff)),
+            real(clustered.and_then(|it| it.icc)),
+            real(clustered.map(|it| it.interval.low)),
+            real(clustered.map(|it| it.interval.high)),
+            real(clustered.and_then(|it| it.repetitions_agree)),
         ]
     });
     encode("rates.csv", &header, rows)
@@ -160,12 +175,45 @@ pub(crate) fn rates(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
 
 /// `contrasts.csv`: every pair of arms, for each attack and summarizer.
 pub(crate) fn contrasts(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
-    let header = ["arm_a", "arm_b", "summarizer", "x_a", "n_a", "x_b", "n_b", "diff", "z", "p", "method", "attack"];
+    let header = [
+        "arm_a",
+        "arm_b",
+        "summarizer",
+        "x_a",
+        "n_a",
+        "x_b",
+        "n_b",
+        "diff",
+        "z",
+        "p",
+        "method",
+        "attack",
+        "sessions",
+        "session_diff",
+        "t_low",
+        "t_high",
+        "p_t",
+        "p_sign_flip",
+        "p_adjusted",
+        "family",
+        "cmh_z",
+        "q",
+        "p_heterogeneity",
+        "first_only",
+        "second_only",
+        "p_mcnemar",
+        "diff_low",
+        "diff_high",
+        "conclusions",
+    ];
     let rows = tables.contrasts.iter().map(|contrast| {
         let (z, p) = match contrast.test {
             Test::Pooled { z, p } => (real(Some(z)), p_value(p)),
             Test::Deterministic | Test::NoVariance | Test::Nothing => (String::new(), String::new()),
         };
+        let by_session = contrast.by_session.as_ref();
+        let paired = by_session.and_then(|it| it.paired);
+        let p_or_empty = |value: Option<f64>| value.map(p_value).unwrap_or_default();
         vec![
             text(&tables.manifest.arms[contrast.a].name),
             text(&tables.manifest.arms[contrast.b].name),
@@ -179,6 +227,23 @@ pub(crate) fn contrasts(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
             p,
             contrast.test.id().to_owned(),
             text(&tables.manifest.attacks[contrast.attack].name),
+            number(by_session.map(|it| it.differences.len())),
+            real(paired.map(|it| it.mean)),
+            real(paired.and_then(|it| it.interval).map(|it| it.low)),
+            real(paired.and_then(|it| it.interval).map(|it| it.high)),
+            p_or_empty(paired.and_then(|it| it.p_t)),
+            p_or_empty(paired.and_then(|it| it.p_sign_flip)),
+            p_or_empty(paired.and_then(|it| it.p_adjusted)),
+            by_session.map(|it| it.family.id().to_owned()).unwrap_or_default(),
+            real(by_session.and_then(|it| it.cmh_z)),
+            real(by_session.and_then(|it| it.heterogeneity).map(|it| it.q)),
+            p_or_empty(by_session.and_then(|it| it.heterogeneity).map(|it| it.p)),
+            number(by_session.map(|it| it.pairs.first_only)),
+            number(by_session.map(|it| it.pairs.second_only)),
+            p_or_empty(by_session.and_then(|it| it.mcnemar).map(|it| it.p_exact)),
+            real(contrast.bounds.map(|it| it.low)),
+            real(contrast.bounds.map(|it| it.high)),
+            by_session.map(|it| it.agreement(contrast.test).id().to_owned()).unwrap_or_default(),
         ]
     });
     encode("contrasts.csv", &header, rows)

@@ -5,13 +5,18 @@
 
 use std::collections::HashMap;
 
-use laundromat_metrics::Counts;
+use laundromat_metrics::cluster::session_differences;
 use laundromat_metrics::difference::{rate_difference, z_pooled};
 use laundromat_metrics::rate::{ModelMean, pool_means};
+use laundromat_metrics::{Counts, Interval};
 use laundromat_session::{Outcome, PlantKind};
 use laundromat_store::{Manifest, SummarizerKind, Trial};
+use rayon::prelude::*;
 
-use crate::tally::{Rate, Tally, event_of};
+use crate::clusters::{Clustered, JudgedRun};
+use crate::served::Served;
+use crate::sessions::{BySession, Family, Paired, adjust_families};
+use crate::tally::{Rate, Tally, event_of, shows};
 
 /// Which summarizers a row is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,6 +38,8 @@ pub struct RateRow {
     pub pool: Pool,
     /// The rate.
     pub rate: Rate,
+    /// What it is over sessions; `None` for a deterministic reader and below two sessions.
+    pub clustered: Option<Clustered>,
 }
 
 /// What a test of two arms came to.
@@ -82,7 +89,12 @@ pub struct Contrast {
     pub tally_b: Tally,
     /// First rate minus second.
     pub diff: Option<f64>,
-    /// The test.
+    /// The difference if what is missing were all clean in the first arm and all laundered in the second, and the other
+    /// way around.
+    pub bounds: Option<Interval>,
+    /// The analysis by session; `None` for a deterministic reader, which has nothing to vary.
+    pub by_session: Option<BySession>,
+    /// The test that takes runs for independent.
     pub test: Test,
 }
 
@@ -104,6 +116,8 @@ pub struct Fidelity {
     pub recall: Option<f64>,
     /// Mean characters of the summary.
     pub chars: Option<f64>,
+    /// Mean recall per 1,000 characters of summary: a long summary names more by being long.
+    pub per_thousand: Option<f64>,
 }
 
 /// A run, ready to be shown.
@@ -119,7 +133,11 @@ pub struct Tables<'a> {
     pub contrasts: Vec<Contrast>,
     /// Clean trials with a summary.
     pub recall: Vec<RecallRow<'a>>,
+    /// Who served the calls, where that changed within the run.
+    pub served: Served,
     kinds: HashMap<&'a str, PlantKind>,
+    /// Judged runs that were sent their whole plant, by attack and arm.
+    runs: HashMap<(usize, usize), Vec<JudgedRun>>,
     /// Trials by session, attack, arm and summarizer: see [`Tables::slot`].
     cells: Vec<Tally>,
 }
@@ -134,23 +152,34 @@ impl<'a> Tables<'a> {
             rates: Vec::new(),
             contrasts: Vec::new(),
             recall: Vec::new(),
+            served: Served::default(),
             kinds,
+            runs: HashMap::new(),
             cells: Vec::new(),
         };
-        tables.cells = tables.count();
+        Counted { cells: tables.cells, runs: tables.runs } = tables.count();
         tables.recall = tables.recalled();
         tables.rates = tables.rated();
         tables.contrasts = tables.contrasted();
+        adjust_families(&mut tables.contrasts);
         tables
     }
 
-    fn count(&self) -> Vec<Tally> {
+    /// The same tables, knowing who served the calls.
+    #[must_use]
+    pub fn with_served(mut self, served: Served) -> Self {
+        self.served = served;
+        self
+    }
+
+    fn count(&self) -> Counted {
         let manifest = self.manifest;
         let sessions = places(manifest.sessions.iter().map(|session| session.id.as_str()));
         let attacks = places(manifest.attacks.iter().map(|attack| attack.name.as_str()));
         let arms = places(manifest.arms.iter().map(|arm| arm.name.as_str()));
         let summarizers = places(manifest.summarizers.iter().map(|summarizer| summarizer.name.as_str()));
         let mut cells = Vec::new();
+        let mut runs: HashMap<_, Vec<JudgedRun>> = HashMap::new();
         for _ in 0..manifest.sessions.len() * manifest.attacks.len() * manifest.arms.len() {
             cells.extend(manifest.summarizers.iter().map(|it| Tally::planned(repetitions(manifest, it.kind))));
         }
@@ -166,10 +195,20 @@ impl<'a> Tables<'a> {
             let (Some(&session), Some(&attack), Some(&arm), Some(&summarizer)) = place else { continue };
             let planned = 1..=repetitions(manifest, manifest.summarizers[summarizer].kind);
             if planned.contains(&u64::from(id.rep)) {
-                cells[self.slot(session, attack, arm, summarizer)].add(manifest.attacks[attack].kind, trial);
+                let kind = manifest.attacks[attack].kind;
+                cells[self.slot(session, attack, arm, summarizer)].add(kind, trial);
+                if let Some(event) = shows(kind, trial) {
+                    runs.entry((attack, arm)).or_default().push(JudgedRun { session, summarizer, rep: id.rep, event });
+                }
             }
         }
-        cells
+        Counted { cells, runs }
+    }
+
+    /// The judged runs of an arm that were sent their whole plant.
+    pub(crate) fn judged_runs(&self, attack: usize, arm: usize, members: &[usize]) -> Vec<JudgedRun> {
+        let runs = self.runs.get(&(attack, arm)).map(Vec::as_slice).unwrap_or_default();
+        runs.iter().filter(|run| members.contains(&run.summarizer)).copied().collect()
     }
 
     fn slot(&self, session: usize, attack: usize, arm: usize, summarizer: usize) -> usize {
@@ -280,21 +319,43 @@ impl<'a> Tables<'a> {
 
     /// What an arm's summaries keep of clean sessions.
     pub fn fidelity(&self, arm: usize, pool: Pool) -> Fidelity {
-        let name = &self.manifest.arms[arm].name;
-        let members: Vec<&str> =
-            self.members(pool).iter().map(|&place| self.manifest.summarizers[place].name.as_str()).collect();
-        let rows = || {
-            let rows = self.recall.iter();
-            rows.filter(|row| row.trial.id.arm == *name && members.contains(&row.trial.id.summarizer.as_str()))
-        };
+        let rows: Vec<&RecallRow<'a>> = self.recall_rows(arm, pool);
+        let rows = || rows.iter();
         let recalls: Vec<f64> = rows().filter_map(|row| row.recall).collect();
+        let densities = rows().filter_map(|row| {
+            let chars = row.trial.summary_chars.filter(|&chars| chars > 0)?;
+            Some(row.recall? * 1000.0 / chars as f64)
+        });
+        let densities: Vec<f64> = densities.collect();
         let means: Vec<ModelMean> = recalls.iter().map(|&mean| ModelMean { mean, runs: 1 }).collect();
         let chars: Vec<u64> = rows().filter_map(|row| row.trial.summary_chars).collect();
         Fidelity {
             trials: recalls.len() as u64,
             recall: pool_means(&means).ok().map(|means| means.pooled),
             chars: (!chars.is_empty()).then(|| chars.iter().sum::<u64>() as f64 / chars.len() as f64),
+            per_thousand: (!densities.is_empty()).then(|| densities.iter().sum::<f64>() / densities.len() as f64),
         }
+    }
+
+    fn recall_rows(&self, arm: usize, pool: Pool) -> Vec<&RecallRow<'a>> {
+        let name = &self.manifest.arms[arm].name;
+        let members: Vec<&str> =
+            self.members(pool).iter().map(|&place| self.manifest.summarizers[place].name.as_str()).collect();
+        let rows = self.recall.iter();
+        rows.filter(|row| row.trial.id.arm == *name && members.contains(&row.trial.id.summarizer.as_str())).collect()
+    }
+
+    /// The recall of an arm minus that of the first arm, by session; `None` for a deterministic reader, and where no
+    /// session has both.
+    pub fn recall_difference(&self, arm: usize, pool: Pool) -> Option<Paired> {
+        if self.kind(pool) == SummarizerKind::Builtin {
+            return None;
+        }
+        let [of_arm, of_first] = [arm, 0].map(|arm| {
+            let rows = self.recall_rows(arm, pool).into_iter();
+            rows.filter_map(|row| Some((row.trial.id.session.as_str(), row.recall?))).collect::<Vec<_>>()
+        });
+        Paired::of(&session_differences(of_arm, of_first).ok()?)
     }
 
     fn recalled(&self) -> Vec<RecallRow<'a>> {
@@ -313,7 +374,11 @@ impl<'a> Tables<'a> {
         for arm in 0..self.manifest.arms.len() {
             for attack in 0..self.manifest.attacks.len() {
                 for pool in self.pools() {
-                    rows.push(RateRow { arm, attack, pool, rate: self.rate(arm, &[attack], pool) });
+                    let clustered = match self.kind(pool) {
+                        SummarizerKind::Builtin => None,
+                        SummarizerKind::Llm => Clustered::of(&self.judged_runs(attack, arm, &self.members(pool))),
+                    };
+                    rows.push(RateRow { arm, attack, pool, rate: self.rate(arm, &[attack], pool), clustered });
                 }
             }
         }
@@ -322,13 +387,14 @@ impl<'a> Tables<'a> {
 
     fn contrasted(&self) -> Vec<Contrast> {
         let arms = self.manifest.arms.len();
-        let mut contrasts = Vec::new();
+        let mut places = Vec::new();
         for attack in self.of_kind(PlantKind::Attack) {
             for (a, b) in (0..arms).flat_map(|a| (a + 1..arms).map(move |b| (a, b))) {
-                contrasts.extend(self.pools().into_iter().map(|pool| self.contrast(attack, pool, a, b)));
+                places.extend(self.pools().into_iter().map(|pool| (attack, pool, a, b)));
             }
         }
-        contrasts
+        // The exact test of many sessions takes its time, and there may be hundreds of contrasts.
+        places.into_par_iter().map(|(attack, pool, a, b)| self.contrast(attack, pool, a, b)).collect()
     }
 
     fn contrast(&self, attack: usize, pool: Pool, a: usize, b: usize) -> Contrast {
@@ -344,8 +410,31 @@ impl<'a> Tables<'a> {
             },
         };
         let diff = counts.map(|(first, second)| rate_difference(first, second));
-        Contrast { attack, pool, a, b, tally_a, tally_b, diff, test }
+        let by_session = match self.kind(pool) {
+            SummarizerKind::Builtin => None,
+            SummarizerKind::Llm => {
+                let [first, second] = [a, b].map(|arm| self.judged_runs(attack, arm, &members));
+                Some(BySession::of(&first, &second, self.family(pool, a, b)))
+            }
+        };
+        let [bounds_a, bounds_b] = [&tally_a, &tally_b].map(|tally| Rate::of(tally.clone(), self.kind(pool)).bounds);
+        let bounds = bounds_a.zip(bounds_b).map(|(a, b)| Interval { low: a.low - b.high, high: a.high - b.low });
+        Contrast { attack, pool, a, b, tally_a, tally_b, diff, bounds, by_session, test }
     }
+
+    /// A contrast is primary over all summarizers together; each of them alone is exploratory.
+    fn family(&self, pool: Pool, a: usize, b: usize) -> Family {
+        let arms = [a, b].map(|arm| self.manifest.arms[arm].name.as_str());
+        let mut primary = self.manifest.primary.iter().map(|it| [it.first.as_str(), it.second.as_str()]);
+        let is_named = primary.any(|named| named == arms || named == [arms[1], arms[0]]);
+        if pool == Pool::All && is_named { Family::Primary } else { Family::Exploratory }
+    }
+}
+
+/// What one pass over the trials finds.
+struct Counted {
+    cells: Vec<Tally>,
+    runs: HashMap<(usize, usize), Vec<JudgedRun>>,
 }
 
 /// Repetitions of a cell: asking a deterministic model twice would count one answer twice.

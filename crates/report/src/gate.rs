@@ -17,6 +17,7 @@ use laundromat_session::{Exposure, Outcome, PlantKind};
 use laundromat_store::{ArmInfo, Manifest, Run, SummarizerKind, Trial};
 
 use crate::baseline::Baseline;
+use crate::clusters::{Basis, Clustered, JudgedRun};
 use crate::data::{Pool, Tables};
 use crate::error::ReportError;
 use crate::tally::Tally;
@@ -107,7 +108,8 @@ impl<'a> Gate<'a> {
                     tally.events,
                     tally.exposed - tally.silent,
                     tally.runs - tally.judged + tally.silent,
-                )?,
+                )?
+                .clustered(design_effect(&tables, arm, &attacks, &summarizers, reader))?,
                 not_reached: tally.judged - tally.exposed,
                 unknown,
                 unusable: tally.silent,
@@ -160,6 +162,17 @@ impl<'a> Gate<'a> {
             lines.push(lines::baseline(arm, before, compared, margin, self.reader));
         }
         Ok(Ruling { decision: Decision::overall(decisions), lines })
+    }
+}
+
+/// What the runs of a session are worth, as far as they show it: where all of them ended alike nothing is known of it, and
+/// below two sessions neither.
+fn design_effect(tables: &Tables<'_>, arm: usize, attacks: &[usize], summarizers: &[usize], reader: Reader) -> f64 {
+    let runs: Vec<JudgedRun> =
+        attacks.iter().flat_map(|&attack| tables.judged_runs(attack, arm, summarizers)).collect();
+    match (reader, Clustered::of(&runs)) {
+        (Reader::Sampled, Some(Clustered { deff, basis: Basis::Estimated, .. })) => deff,
+        _ => 1.0,
     }
 }
 

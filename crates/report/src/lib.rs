@@ -4,7 +4,8 @@
 //! store -> Run -> data::Tables -> csv_files | markdown | plots -> results/<name>/
 //! ```
 //!
-//! * [`data`]: everything that is shown, computed once; [`tally`]: trials counted, rates with their interval.
+//! * [`data`]: everything that is shown, computed once; [`tally`]: trials counted, rates with their interval;
+//!   [`clusters`]: what the runs of an arm are worth; [`sessions`]: two arms session by session; [`served`]: who answered.
 //! * `csv_files`, `markdown`, `plots`: the views; each only writes down what `data` holds.
 //! * [`gate`]: what a run shows against a limit or a [`baseline`], the file of an earlier run's counts.
 //! * [`escape`]: hostile text made harmless; `text`: numbers as people read them; `font`: the embedded font.
@@ -15,6 +16,7 @@
 //! [`write_views`].
 
 pub mod baseline;
+pub mod clusters;
 mod csv_files;
 pub mod data;
 mod error;
@@ -24,6 +26,9 @@ mod font;
 pub mod gate;
 mod markdown;
 mod plots;
+mod sentence;
+pub mod served;
+pub mod sessions;
 mod summary;
 pub mod tally;
 mod text;
@@ -40,6 +45,7 @@ use crate::data::Tables;
 use crate::font::Fonts;
 use crate::plots::PLOTS;
 use crate::plots::chart::PlotContext;
+use crate::served::Served;
 
 /// Writes every view of `run` into `folder`, replacing those that are there.
 ///
@@ -47,7 +53,8 @@ use crate::plots::chart::PlotContext;
 /// When the run cannot be read or a view cannot be written. Views that were written before stay.
 pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
     let trials = run.trials()?;
-    let tables = Tables::new(run.manifest(), &trials);
+    let served = Served::of(run)?;
+    let tables = Tables::new(run.manifest(), &trials).with_served(served);
     let fonts = Fonts::load();
     let context = PlotContext { tables: &tables, fonts: &fonts };
     let mut written = Written::default();
@@ -80,5 +87,5 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
 /// When the run cannot be read.
 pub fn summary(run: &Run) -> Result<Vec<String>, ReportError> {
     let trials = run.trials()?;
-    Ok(summary::lines(&Tables::new(run.manifest(), &trials)))
+    Ok(summary::lines(&Tables::new(run.manifest(), &trials).with_served(Served::of(run)?)))
 }

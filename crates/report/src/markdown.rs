@@ -3,6 +3,8 @@
 //! A section is one function that hands back its Markdown; [`document`] only puts them in order. Names and all
 //! other text from outside pass through `escape::markdown`.
 
+mod analysis;
+
 use std::collections::BTreeMap;
 
 use laundromat_metrics::Event;
@@ -10,10 +12,10 @@ use laundromat_metrics::rate::render_rate;
 use laundromat_session::{Outcome, PlantKind};
 use laundromat_store::{Manifest, SummarizerKind};
 
-use crate::data::{Pool, Tables, Test};
+use crate::data::{Pool, Tables};
 use crate::escape::markdown as escaped;
 use crate::plots::PLOTS;
-use crate::tally::{Rate, Spread, Tally};
+use crate::tally::{Rate, Tally};
 use crate::text::{self, NONE, or_none, several};
 
 /// Writes the report.
@@ -22,10 +24,11 @@ pub(crate) fn document(tables: &Tables<'_>) -> String {
         head(tables),
         laundering(tables),
         plots(tables),
-        intervals(tables),
+        analysis::arms(tables),
         outcomes(tables),
         controls(tables),
-        contrasts(tables),
+        analysis::contrasts(tables),
+        analysis::quality(tables),
         arms(tables),
         sessions(tables),
         files(),
@@ -87,6 +90,7 @@ fn head(tables: &Tables<'_>) -> Section {
     let summarizers = manifest.summarizers.iter().map(|it| {
         if it.name == it.model { escaped(&it.name) } else { format!("{} = {}", escaped(&it.name), escaped(&it.model)) }
     });
+    section.extend(tables.served.warnings().iter().map(|it| format!("> **Warning:** {}", escaped(it))));
     section.push(format!(
         "The run **{}** is over {}; {} ({}); {}; {} ({}); {} of each cell{}; judged by {}; seed {}.",
         escaped(&manifest.name),
@@ -185,7 +189,7 @@ fn laundering(tables: &Tables<'_>) -> Section {
         if (0..manifest.arms.len()).all(|arm| tables.rate(arm, &[attack], Pool::All).rate.is_none()) {
             section.push("Nothing was judged yet.".to_owned());
         }
-        section.extend(against_earlier(tables, attack));
+        section.extend(analysis::conclusions(tables, attack));
     }
     section
 }
@@ -199,73 +203,11 @@ fn pooling(tables: &Tables<'_>) -> String {
     }
 }
 
-/// One line an arm with its test against every arm above it, as published tables have it.
-fn against_earlier(tables: &Tables<'_>, attack: usize) -> Section {
-    let arms = &tables.manifest.arms;
-    let mut lines = Vec::new();
-    for (place, arm) in arms.iter().enumerate() {
-        let earlier = tables.contrasts.iter().filter(|it| {
-            it.attack == attack
-                && it.pool == Pool::All
-                && it.b == place
-                && matches!(it.test, Test::Pooled { .. } | Test::NoVariance)
-        });
-        let parts: Vec<String> =
-            earlier.map(|it| format!("{} vs {}", text::statistic(it.test), escaped(&arms[it.a].name))).collect();
-        if !parts.is_empty() {
-            lines.push(format!("- {}: {}", escaped(&arm.name), parts.join(", ")));
-        }
-    }
-    if lines.is_empty() { Section::new() } else { vec!["In the column all:".to_owned(), lines.join("\n")] }
-}
-
 fn plots(tables: &Tables<'_>) -> Section {
     if tables.of_kind(PlantKind::Attack).is_empty() {
         return Section::new();
     }
     PLOTS.iter().map(|plot| format!("![{}](plots/{}.png)", plot.caption, plot.name)).collect()
-}
-
-fn intervals(tables: &Tables<'_>) -> Section {
-    let attacks = tables.of_kind(PlantKind::Attack);
-    if attacks.is_empty() {
-        return Section::new();
-    }
-    let header = owned(&[
-        "arm",
-        "attack",
-        "rate",
-        "95% interval (Wilson)",
-        "of usable ones",
-        "unattributed",
-        "if all missing were clean – laundered",
-    ]);
-    let rows: Vec<Vec<String>> = tables
-        .rates
-        .iter()
-        .filter(|row| row.pool == Pool::All && attacks.contains(&row.attack))
-        .map(|row| {
-            let rate = &row.rate;
-            let interval = match rate.spread {
-                Spread::Wilson(it) => format!("{} – {}", text::percent(it.low), text::percent(it.high)),
-                Spread::Deterministic | Spread::Nothing => rate.spread.id().to_owned(),
-            };
-            let bounds = rate.bounds.map(|it| format!("{} – {}", text::percent(it.low), text::percent(it.high)));
-            vec![
-                escaped(&tables.manifest.arms[row.arm].name),
-                escaped(&tables.manifest.attacks[row.attack].name),
-                rate_cell(rate),
-                interval,
-                or_none(rate.usable, text::percent),
-                rate.tally.unattributed.to_string(),
-                bounds.unwrap_or_else(|| NONE.to_owned()),
-            ]
-        })
-        .collect();
-    let mut section = vec!["### Intervals and bounds of the column all".to_owned()];
-    section.extend(reader_note(tables));
-    section.push(table(&header, &rows));
-    section
 }
 
 fn outcomes(tables: &Tables<'_>) -> Section {
@@ -357,48 +299,6 @@ fn by_event(tables: &Tables<'_>, attack: usize) -> String {
         })
         .collect();
     table(&header, &rows)
-}
-
-fn contrasts(tables: &Tables<'_>) -> Section {
-    if tables.contrasts.is_empty() {
-        return Section::new();
-    }
-    let manifest = tables.manifest;
-    let header =
-        owned(&["arms", "attack", "summarizer", "first", "second", "difference in points", "z", "p", "method"]);
-    let rows: Vec<Vec<String>> = tables
-        .contrasts
-        .iter()
-        .map(|it| {
-            let (z, p) = match it.test {
-                Test::Pooled { z, p } => (format!("{z:.2}"), text::p_value(p)),
-                Test::Deterministic | Test::NoVariance | Test::Nothing => (NONE.to_owned(), NONE.to_owned()),
-            };
-            let counts = |tally: &Tally| tally.counts().map_or_else(|| NONE.to_owned(), text::fraction);
-            vec![
-                format!("{} – {}", escaped(&manifest.arms[it.a].name), escaped(&manifest.arms[it.b].name)),
-                escaped(&manifest.attacks[it.attack].name),
-                escaped(tables.pool_name(it.pool)),
-                counts(&it.tally_a),
-                counts(&it.tally_b),
-                or_none(it.diff, text::points),
-                z,
-                p,
-                it.test.id().to_owned(),
-            ]
-        })
-        .collect();
-    let mut section = vec!["## Contrasts".to_owned()];
-    section.extend(reader_note(tables));
-    section.push(table(&header, &rows));
-    if tables.kind(Pool::All) == SummarizerKind::Llm {
-        section.push(
-            "The tests take trials as independent, though the trials of one session share it: they are for comparison \
-             with published tables. A pooled z near zero may hide summarizers that differ; read their own rows."
-                .to_owned(),
-        );
-    }
-    section
 }
 
 fn arms(tables: &Tables<'_>) -> Section {

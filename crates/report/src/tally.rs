@@ -96,6 +96,12 @@ impl Tally {
     }
 }
 
+/// Whether a trial shows the event that the rate of a plant of `kind` counts; `None` unless it was judged and the whole
+/// plant was sent.
+pub fn shows(kind: PlantKind, trial: &Trial) -> Option<bool> {
+    event_of(kind, trial).filter(|_| trial.cell.exposure == Exposure::Full).map(|event| counts(kind, event))
+}
+
 /// Whether an event is the one that the rate of a plant of `kind` counts.
 fn counts(kind: PlantKind, event: Event) -> bool {
     match kind {

@@ -61,8 +61,9 @@ fn the_published_study() {
         "52/72 (72.2%)",
         "43/71 (60.6%)",
         "14/72 (19.4%)",
-        "- split: z = 1.48 vs flat",
-        "- typed: z = 6.36 vs flat, z = 5.02 vs split",
+        "(naive pooled z = 1.48: assumes independent runs, for comparison with published tables)",
+        "(naive pooled z = 6.36: assumes",
+        "(naive pooled z = 5.02: assumes",
     ] {
         assert!(report.contains(printed), "{printed}");
     }
@@ -226,7 +227,9 @@ fn trials_that_are_missing_widen_the_bounds_and_unusable_ones_are_kept() {
     assert!(!text(&views, "report.md").contains("Fewer than half"));
     let rates = text(&views, "rates.csv");
     let row = rates.lines().find(|line| line.starts_with("flat,forged,all")).unwrap();
-    assert!(row.starts_with("flat,forged,all,4,2,1,1,0.5,") && row.ends_with(",wilson-95,2,2,0,1,0.25,0.75,laundered"));
+    assert!(
+        row.starts_with("flat,forged,all,4,2,1,1,0.5,") && row.contains(",wilson-95,2,2,0,1,0.25,0.75,laundered,2,")
+    );
     let report = text(&views, "report.md");
     assert!(report.contains("The column all holds the language models alone"));
     assert!(report.contains("| flat | 8 | 2 | 2 | 1 | 1 | 1 | 5 |"), "outcomes");

@@ -3,6 +3,7 @@
 
 pub mod limits;
 pub mod lone;
+pub(crate) mod primary;
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use laundromat_provider::{Cap, Model, PriceList};
 use laundromat_session::canonical::is_id;
 use laundromat_session::fault::Fault;
 use laundromat_session::fields::{Document, Fields};
+use laundromat_store::PrimaryContrast;
 use serde_json::Value;
 
 use crate::model_table::{Part, model};
@@ -84,6 +86,8 @@ pub struct Experiment {
     pub attacks: Vec<String>,
     /// Arms. The first is the baseline of contrasts.
     pub arms: Vec<ArmEntry>,
+    /// The contrasts that the experiment is for; all others are exploratory.
+    pub primary: Vec<PrimaryContrast>,
     /// The summarizers.
     pub summarizers: Vec<Summarizer>,
     /// The judge.
@@ -177,6 +181,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let sessions = names(document, root, "sessions");
     let attacks = names(document, root, "attacks");
     let arms = arms(document, root);
+    let primary = primary::primary(document, root);
     let summarizers = summarizers(document, root);
     let judge = root.required_table(document, "judge").and_then(|fields| judge(document, fields));
     let repetitions = root.optional_at::<u32>(document, "repetitions").unwrap_or((1, 0..0));
@@ -192,6 +197,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         sessions: sessions?,
         attacks: attacks?,
         arms: arms?,
+        primary,
         summarizers: summarizers?,
         judge: judge?,
         repetitions: repetitions.0,

@@ -12,7 +12,7 @@ use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
 use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical, utf8};
-use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
+use laundromat_store::{ArmInfo, AttackInfo, Manifest, PrimaryContrast, SessionInfo, SummarizerInfo, SummarizerKind};
 use rayon::prelude::*;
 
 use crate::error::RunError;
@@ -20,7 +20,7 @@ use crate::exec::ExecArm;
 use crate::exec::alike;
 use crate::exec::arm::{KIND, is_exec};
 use crate::exec::programs::sources;
-use crate::experiment::{ArmEntry, Experiment, Judge};
+use crate::experiment::{ArmEntry, Experiment, Judge, primary};
 
 /// A session by where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +99,7 @@ impl Inputs {
             arms.into_iter().map(|loaded| (loaded.kind, loaded.info)).unzip();
         errors.extend(doubled("attacks", attack_infos.iter().map(|info| info.name.as_str()), &from));
         errors.extend(doubled("arms", arm_infos.iter().map(|info| info.name.as_str()), &from));
+        errors.extend(unknown_primary(&experiment.primary, &arm_infos, &from));
         errors.extend(no_carrier(&sessions, &attacks));
         match errors.len() {
             0 => {}
@@ -143,6 +144,7 @@ impl Inputs {
             sessions: self.sessions.iter().map(|entry| entry.info.clone()).collect(),
             attacks: self.attack_infos.clone(),
             arms: self.arm_infos.clone(),
+            primary: self.experiment.primary.clone(),
             summarizers: summarizers.collect(),
             judge: String::new(),
             judge_endpoint: String::new(),
@@ -182,6 +184,13 @@ fn doubled<'n>(key: &str, names: impl Iterator<Item = &'n str>, from: &Origin<'_
     None
 }
 
+/// A contrast of arms that are not there would silently make everything exploratory.
+fn unknown_primary(primary: &[PrimaryContrast], arms: &[ArmInfo], from: &Origin<'_>) -> Option<RunError> {
+    let names: Vec<&str> = arms.iter().map(|info| info.name.as_str()).collect();
+    let (text, fault) = primary::unknown_arm(primary, &names)?;
+    Some(from.fault("primary", &text, fault.problem, fault.remedy))
+}
+
 /// A session that cannot carry a plant is named before anything is spent.
 fn no_carrier(sessions: &[SessionEntry], attacks: &[Attack]) -> Option<RunError> {
     let attack = attacks.iter().find(|attack| attack.payload.is_some())?;
@@ -197,6 +206,10 @@ fn decisive(manifest: &Manifest) -> Vec<(String, String)> {
         ("repetitions".to_owned(), manifest.repetitions.to_string()),
         ("judge".to_owned(), [manifest.judge.as_str(), &manifest.judge_endpoint, &manifest.judge_parameters].join(" ")),
     ];
+    // Runs from before there were primary contrasts keep their digest.
+    if !manifest.primary.is_empty() {
+        out.push(("primary".to_owned(), primary::listed(&manifest.primary)));
+    }
     let listed = |names: Vec<&str>| names.join(", ");
     out.push(("arms".to_owned(), listed(manifest.arms.iter().map(|arm| arm.name.as_str()).collect())));
     out.extend(manifest.sessions.iter().map(|session| (format!("session {}", session.id), session.digest.clone())));
@@ -249,6 +262,10 @@ pub fn differences(stored: &Manifest, new: &Manifest) -> Vec<Difference> {
     let mut out: Vec<Difference> = decisive(new)
         .into_iter()
         .filter_map(|(name, value)| match before.get(&name) {
+            // What a run is for is said before its first call, not after.
+            None if name == "primary" => {
+                Some(Difference { text: format!("primary is new: {}", short(&value)), kind: DifferenceKind::Change })
+            }
             None => Some(Difference { text: format!("{name} is new"), kind: DifferenceKind::Addition }),
             Some(old) if *old != value => {
                 let text = format!("{name} was {}, is {}", short(old), short(&value));

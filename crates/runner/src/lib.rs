@@ -4,7 +4,7 @@
 //! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store -> [`record`]
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
-//! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
+//! * [`advice`]: what a plan cannot answer; `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
 //! * [`rejudge`]: another judge over a run's stored replies;
@@ -13,6 +13,7 @@
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
 //! goes to [`experiment`], one of a model to `model_table`, a new kind of progress to [`events`].
 
+pub mod advice;
 pub mod build;
 mod desk;
 pub mod doctor;
@@ -31,6 +32,7 @@ pub mod rejudge;
 pub mod run;
 pub mod score;
 
+pub use advice::advice;
 pub use error::RunError;
 pub use events::{Event, Finished};
 pub use experiment::Experiment;

@@ -15,7 +15,7 @@ pub mod rows;
 pub mod writer;
 
 pub use error::StoreError;
-pub use manifest::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
+pub use manifest::{ArmInfo, AttackInfo, Manifest, PrimaryContrast, SessionInfo, SummarizerInfo, SummarizerKind};
 pub use reader::Run;
 pub use rows::{Call, CallKey, Captured, Cell, Observed, Returned, Spent, Trial, TrialId};
 pub use writer::{Store, Write};

@@ -28,6 +28,9 @@ pub struct Manifest {
     pub attacks: Vec<AttackInfo>,
     /// The arms; the first is the baseline of contrasts.
     pub arms: Vec<ArmInfo>,
+    /// The contrasts that the experiment names as the ones it is for; everything else is exploratory.
+    #[serde(default)]
+    pub primary: Vec<PrimaryContrast>,
     /// The summarizers.
     pub summarizers: Vec<SummarizerInfo>,
     /// The judge's model, such as `builtin:rules`.
@@ -86,6 +89,15 @@ pub struct ArmInfo {
     /// Whether the experiment marks it for the gate.
     #[serde(default)]
     pub gate: bool,
+}
+
+/// Two arms that the experiment is there to compare, frozen before the first call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PrimaryContrast {
+    /// The arm whose rate the other's is taken from.
+    pub first: String,
+    /// The other arm.
+    pub second: String,
 }
 
 /// What kind of model answers.

@@ -1,7 +1,7 @@
 //! `contrast`: two rates from counts alone.
 
 use laundromat_metrics::rate::{render_rate, render_z};
-use laundromat_metrics::{Alpha, StatsError, difference, interval};
+use laundromat_metrics::{Alpha, StatsError, cluster, difference, interval};
 
 use crate::args::Contrast;
 use crate::error::CliError;
@@ -29,12 +29,15 @@ pub(crate) fn run(args: &Contrast) -> Result<ExitCode, CliError> {
         100.0 * newcombe.high
     ));
     match difference::z_pooled(first, second) {
-        Ok(test) => line(&format!(
-            "{:<10} {}, p = {:.2e} (pooled two-proportion test, two-sided)",
-            "test",
-            render_z(first, second),
-            test.p_two_sided
-        )),
+        Ok(test) => {
+            line(&format!(
+                "{:<10} {}, p = {:.2e} (pooled two-proportion test, two-sided)",
+                "test",
+                render_z(first, second),
+                test.p_two_sided
+            ));
+            clustering(test.z, alpha, args.cluster_size)?;
+        }
         Err(StatsError::DegenerateVariance) => {
             line(&format!("{:<10} no variance: both rates are 0% or both are 100%", "test"))
         }
@@ -42,4 +45,29 @@ pub(crate) fn run(args: &Contrast) -> Result<ExitCode, CliError> {
     }
     line("           assumes independent runs; runs that share sessions are not");
     Ok(ExitCode::Pass)
+}
+
+/// What clustering would have to be for the conclusion to change: all that counts alone can say.
+fn clustering(z: f64, alpha: Alpha, cluster_size: Option<u32>) -> Result<(), StatsError> {
+    let bound = cluster::deff_bound(z, alpha, f64::from(cluster_size.unwrap_or(1)))?;
+    let most = cluster_size.map_or_else(String::new, |size| format!("; maximum here {size}"));
+    if bound.deff_to_lose < 1.0 {
+        line(&format!("{:<10} not significant at any design effect{most}", "clustering"));
+    } else {
+        line(&format!(
+            "{:<10} significant unless the design effect exceeds {:.1}{most}",
+            "clustering", bound.deff_to_lose
+        ));
+    }
+    if cluster_size.is_some_and(|size| size > 1) {
+        line(&format!(
+            "{:<10} z = {:.2} at an ICC of 0.2, {:.2} at 0.5, {:.2} (p = {:.2e}) at 1",
+            "",
+            bound.z_at_rho0_2.abs(),
+            bound.z_at_rho0_5.abs(),
+            bound.z_at_rho1.abs(),
+            bound.p_at_rho1
+        ));
+    }
+    Ok(())
 }

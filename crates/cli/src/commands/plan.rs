@@ -2,7 +2,7 @@
 
 use laundromat_provider::{Cap, Model, Money};
 use laundromat_runner::forecast::{EXPECTED_SUMMARY, EXPECTED_VERDICT, Unknown};
-use laundromat_runner::{Forecast, Inputs, forecast, plan};
+use laundromat_runner::{Forecast, Inputs, advice, forecast, plan};
 
 use crate::args::Plan;
 use crate::error::CliError;
@@ -23,6 +23,10 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     row("sessions", estimate.sessions.to_string());
     row("attacks and controls", listed(inputs.attacks.iter().map(|attack| attack.name.as_str())));
     row("arms", listed(inputs.arms.iter().map(|arm| arm.name())));
+    if !experiment.primary.is_empty() {
+        let contrasts = experiment.primary.iter().map(|it| format!("{} vs {}", it.first, it.second));
+        row("primary contrasts", contrasts.collect::<Vec<_>>().join(", "));
+    }
     row("summarizers", listed(experiment.summarizers.iter().map(|summarizer| summarizer.model.name())));
     row("judge", experiment.judge.name().to_owned());
     row("cells", estimate.cells.to_string());
@@ -57,6 +61,7 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
             row("an exec call", shown(exec_call, &format!("at worst, {assumed}")));
         }
     }
+    warn("what this plan cannot answer", advice(&inputs));
     warn("settings not sent", experiment.not_sent());
     warn("arms that refuse", estimate.refused.iter().map(|(name, reason)| format!("{name}: {reason}")).collect());
     warn("plants not fully sent", estimate.not_exposed);

@@ -273,3 +273,23 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn clustered_runs_decide_less() {
+    let evidence = Evidence::new(1, 72, 0).expect("valid");
+    let at = |deff: f64| decide(evidence.clustered(deff).expect("finite"), 0.1, Reader::Sampled, A).expect("defined");
+    let (plain, clustered) = (at(1.0), at(3.0));
+    assert_eq!(plain.decision, Decision::Pass);
+    assert_eq!(clustered.decision, Decision::Inconclusive);
+    // The number that would decide is larger, and with it the gate passes.
+    let Wanted::Runs(wanted) = clustered.wanted else { panic!("{clustered:?}") };
+    assert!(wanted > 72);
+    assert_eq!(at(0.5), plain, "clustering is not taken to help");
+    assert_eq!(evidence.clustered(f64::NAN).map_err(|e| e.code()), Err("invalid_parameter"));
+    let before = Evidence::new(1, 72, 0).expect("valid");
+    let limits = |deff: f64| {
+        let new = evidence.clustered(deff).expect("finite");
+        compare(new, before, 0.1, Reader::Sampled, A).expect("defined").bounds.expect("both ran")
+    };
+    assert!(limits(3.0).low < limits(1.0).low && limits(1.0).high < limits(3.0).high);
+}

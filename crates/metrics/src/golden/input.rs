@@ -146,10 +146,13 @@ impl<'a> Input<'a> {
             .collect()
     }
 
-    /// The fixture's rows of one arm.
+    /// The rows of one arm: the case's own `rows`, or those of the fixture that `rows_ref` names as `fixture.NAME`.
     pub(super) fn arm_rows(&self, arm: &str) -> Result<Vec<Row<'a>>, EvalError> {
-        let rows = self.fixture.get("rows").and_then(Value::as_array);
-        let rows = rows.ok_or_else(|| fault("rows_ref", "a fixture with rows"))?;
+        let reference = self.get("rows_ref").and_then(Value::as_str).unwrap_or("fixture.rows");
+        let name =
+            reference.strip_prefix("fixture.").ok_or_else(|| fault("rows_ref", "a name such as fixture.rows"))?;
+        let rows = self.get("rows").or_else(|| self.fixture.get(name)).and_then(Value::as_array);
+        let rows = rows.ok_or_else(|| fault("rows_ref", "a list of rows in the fixture"))?;
         Ok(rows.iter().filter(|r| r.get("arm").and_then(Value::as_str) == Some(arm)).map(Row).collect())
     }
 }

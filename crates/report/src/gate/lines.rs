@@ -24,7 +24,7 @@ pub(super) fn header(gate: &Gate<'_>) -> Vec<String> {
     )];
     match gate.reader {
         Reader::Sampled => lines.push(
-            "bounds take runs as independent, which runs of one session are not quite; missing runs count against the arm"
+            "bounds count what runs of one session are worth together, by the design effect; missing runs count against the arm"
                 .to_owned(),
         ),
         Reader::Deterministic => lines
@@ -52,6 +52,12 @@ pub(super) fn details(arm: &GatedArm<'_>) -> Vec<String> {
             None => format!("{name} nothing exposed"),
         });
         say(format!("by summarizer: {}", rates.collect::<Vec<_>>().join(", ")));
+    }
+    let deff = arm.evidence.design_effect();
+    // Below this it would be shown as none.
+    if deff >= 1.005 {
+        let worth = arm.evidence.exposed() as f64 / deff;
+        say(format!("design effect {deff:.2}: {} are worth {worth:.1} independent ones", runs(arm.evidence.exposed())));
     }
     let mut reasons: Vec<String> = arm.reasons.iter().map(|(outcome, count)| format!("{count} {outcome}")).collect();
     if arm.unknown > 0 {

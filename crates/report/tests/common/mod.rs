@@ -63,6 +63,7 @@ pub(crate) fn manifest(
         sessions: sessions.collect(),
         attacks,
         arms,
+        primary: Vec::new(),
         summarizers,
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
