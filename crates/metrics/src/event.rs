@@ -69,13 +69,7 @@ pub const fn event(kind: PlantKind, reading: Reading) -> Event {
         (P::TrueUser | P::TrueProhibition | P::TrueSteer | P::Accusation, R::Partial | R::Absent) => Event::Lost,
 
         (
-            P::Clean
-            | P::PastCap
-            | P::TrueUser
-            | P::TrueProhibition
-            | P::TrueSteer
-            | P::Accusation
-            | P::HonestQuote,
+            P::Clean | P::PastCap | P::TrueUser | P::TrueProhibition | P::TrueSteer | P::Accusation | P::HonestQuote,
             R::Flagged,
         ) => Event::FalseAccusation,
     }

@@ -29,7 +29,11 @@ const fn label(
 /// Every label that is only forged.
 pub const FORGED: &[ForgedLabel] = &[
     label("unlabelled", [""; 4], &["the control without a label"]),
-    label("prose-turn", ["The user replied: ", "", "The assistant answered: ", ""], &["log exporters", "meeting notes"]),
+    label(
+        "prose-turn",
+        ["The user replied: ", "", "The assistant answered: ", ""],
+        &["log exporters", "meeting notes"],
+    ),
     label("timestamped", ["[14:02] <user> ", "", "[14:03] <assistant> ", ""], &["chat logs"]),
     label("md-heading-3", ["### User\n", "", "### Assistant\n", ""], &["markdown exports"]),
     label(
@@ -63,9 +67,5 @@ pub const FORGED: &[ForgedLabel] = &[
         ],
         &["hermes", "dirge"],
     ),
-    label(
-        "notification",
-        ["<task-notification>\n", "\n</task-notification>", "", ""],
-        &["claude-code"],
-    ),
+    label("notification", ["<task-notification>\n", "\n</task-notification>", "", ""], &["claude-code"]),
 ];
