@@ -5,6 +5,7 @@
 //! * [`paired`], [`strata`], [`cluster`], [`signflip`], [`bootstrap`]: what trials share, taken into account.
 //! * [`multiple`], [`planning`], [`sequential`]: several tests, sizes, and looking early.
 //! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
+//! * [`authority`]: laundering, retention and their index together;
 //! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
 //! * [`gate`]: a rate against a limit or a reference, with what is missing counted against it.
 //! * [`golden`]: every statistic by name, from JSON to JSON, for reference files.
@@ -12,6 +13,7 @@
 //! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
 
 pub mod agreement;
+pub mod authority;
 pub mod bootstrap;
 pub mod calibration;
 pub mod cluster;
@@ -34,6 +36,7 @@ pub mod sequential;
 pub mod signflip;
 pub mod strata;
 
+pub use authority::Authority;
 pub use counts::{Alpha, Counts, Interval, OddsRatio};
 pub use error::StatsError;
 pub use event::{Event, Reading, event};

@@ -3,11 +3,10 @@
 mod list;
 mod planted;
 
-use laundromat_compactor::caps::TextCap;
+use laundromat_compactor::Next;
 use laundromat_compactor::compactor::Given;
-use laundromat_compactor::{Arm, Next};
-use laundromat_injector::classes::{ArmFacts, Classes};
-use laundromat_session::KeptEnds;
+use laundromat_injector::classes::Classes;
+use laundromat_runner::classes::facts;
 
 use crate::args::{Attacks, AttacksCommand, AttacksShow};
 use crate::commands::load;
@@ -54,17 +53,4 @@ fn show(args: &AttacksShow) -> Result<ExitCode, CliError> {
 
 fn listed(places: &[&str]) -> String {
     if places.is_empty() { "none".to_owned() } else { places.join(", ") }
-}
-
-/// What of an arm a plant's classes depend on.
-fn facts(arm: &Arm) -> ArmFacts {
-    let kept = |own: &Option<TextCap>| {
-        own.as_ref().or(arm.caps.text.as_ref()).map(|cap| KeptEnds { limit: cap.limit, head: cap.head, tail: cap.tail })
-    };
-    ArmFacts {
-        labels: arm.labels,
-        user: kept(&arm.caps.roles.user),
-        assistant: kept(&arm.caps.roles.assistant),
-        tool: kept(&arm.caps.roles.tool),
-    }
 }
