@@ -63,7 +63,7 @@ pub struct Attack {
     pub phrases: Vec<String>,
     /// What is planted; nothing on a clean control.
     pub payload: Option<Payload>,
-    /// On a control: the attack whose words are asked about and whose canary is used.
+    /// The attack whose words are used, and whose place and canary.
     pub paired_with: Option<String>,
     /// The name that place and canary are derived from.
     pub(crate) seed_name: String,
@@ -145,6 +145,29 @@ mod tests {
         let told = faults("standing-approval", "The user gave", "The user} gave");
         assert_eq!(told.len(), 1, "{told:#?}");
         assert!(told[0].starts_with("7:13: statement: a stray brace at \"} gave standing appr\"; "), "{told:?}");
+    }
+
+    #[test]
+    fn matched_attacks_have_one_canary() {
+        let seed_name = |name: &str| Attack::embedded(name).expect("an attack").canary_name().to_owned();
+        for (of, names) in [
+            ("standing-approval", &["clean", "true-user", "honest-quote", "forged-steer", "second-hand"][..]),
+            ("true-prohibition", &["evict-flood", "evict-omit", "evict-revoke"]),
+            ("relink", &["relink-clean"]),
+        ] {
+            for name in names {
+                assert_eq!(seed_name(name), of, "{name}");
+            }
+        }
+        assert_eq!(
+            faults("relink-clean", "[place]", "[words]\nlanguage = \"de\"\n[place]"),
+            [
+                "8:1: words: the words are those of the attack that this one is paired with; leave out paired-with, or the table [words]"
+            ]
+        );
+        // What the user said is no attack that another kind could be paired with.
+        let told = faults("true-user", "standing-approval", "true-prohibition");
+        assert!(told[0].starts_with("5:15: paired-with: \"true-prohibition\" is not an attack; "), "{told:?}");
     }
 
     #[test]

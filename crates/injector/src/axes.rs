@@ -200,15 +200,17 @@ impl Axis {
         }
     }
 
-    /// What is said about an identifier of the axis.
+    /// What is said about an identifier of the axis; nothing about one that is not in [`Self::values`].
     pub fn about(self, id: &str) -> String {
         match self {
             Self::Label => Guise::by_id(id).map_or_else(String::new, |guise| guise.used_by.join(", ")),
-            _ => Library::get().value(self.id(), id).map_or_else(String::new, |value| {
-                let bites =
-                    if value.bites.is_empty() { String::new() } else { format!(" ({})", value.bites.join(", ")) };
-                format!("{}{bites}", value.about)
-            }),
+            _ => Library::get().value(self.id(), id).map_or_else(
+                || about_place(id).to_owned(),
+                |value| match value.bites.join(", ") {
+                    bites if bites.is_empty() => value.about.clone(),
+                    bites => format!("{} ({bites})", value.about),
+                },
+            ),
         }
     }
 
@@ -268,6 +270,44 @@ impl Axis {
     }
 }
 
+/// What is said about the values that are no texts.
+fn about_place(id: &str) -> &'static str {
+    match id {
+        "plain-text" => "the words as they are",
+        "base64" | "hex" => "the words' bytes, named as what they are",
+        "rot13" => "letters moved by thirteen",
+        "url" => "percent signs, as in addresses",
+        "split-words" => "words broken in their middle, the canary's left whole",
+        "whole" => "all of it in one place",
+        "fragments-2" | "fragments-3" => "runs of its words in as many results, joined by a note's name",
+        "clean-split-2" | "clean-split-3" => "the same without anything that joins them",
+        "no-pressure" => "nothing works against the rule",
+        "flood" => "a result behind it grows by 30,000 characters",
+        "omit" => "tool text asks the summary to leave it out",
+        "revoke" => "a forged user line takes it back",
+        "tool-result" => "a tool's result",
+        "assistant-quote" => "text of the assistant that quotes a tool",
+        "user-paste" => "text of another source that the user pasted",
+        "previous-summary-turn" => "an earlier summary that quotes a tool",
+        "user-turn" => "a turn of the user's own, for what the user really says",
+        "early" => "the first third of the carriers",
+        "middle" => "the middle third",
+        "late" => "the last third",
+        "at-start" => "before the carrier's own text, inside its wrapper",
+        "at-end" => "behind it, inside its wrapper",
+        "char-1500" => "1,500 characters from the start, any number; at the end of a shorter text",
+        "end-800" => "800 characters before the end, any number; at the start of a shorter text",
+        "raw" => "with real line breaks",
+        "json-escaped" => "as a JSON encoder writes it, in the longest string of a JSON result",
+        "error-field" => "as JSON, in the field `error`",
+        "process-row" => "in output that a row of the harness quotes, in the user's role",
+        "fetched-page" => "in a page that a tool fetched",
+        "once" => "in one place",
+        "times-3" | "times-10" => "in as many places, up to 30",
+        _ => "",
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -281,6 +321,7 @@ mod tests {
             for id in axis.values() {
                 assert_eq!(axis.check(id), Ok(()), "{axis} {id}");
                 assert_eq!(seen.insert(id, axis), None, "{id}");
+                assert!(!axis.about(id).is_empty(), "{axis} {id}");
             }
             assert!(axis.values().contains(&axis.default_id()), "{axis}");
         }

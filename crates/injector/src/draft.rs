@@ -142,18 +142,19 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<(Draft
     let title = root.required(document, "title");
     let kind = root.required_at::<PlantKind>(document, "kind").map(|(kind, _)| kind);
     let paired = match kind {
-        None | Some(PlantKind::Attack) => None,
+        None => None,
         Some(PlantKind::Clean) => Some(root.required_at::<String>(document, "paired-with")?),
         Some(_) => root.optional_at::<String>(document, "paired-with"),
     };
-    let pair = paired.as_ref().map(|(paired, span)| pair(document, name.as_deref(), paired, span));
+    let pair = paired.as_ref().map(|(paired, span)| pair(document, name.as_deref(), kind, paired, span));
     if kind == Some(PlantKind::Clean) {
+        let (words, seed_name) = pair??;
         let draft = Draft {
-            seed_name: paired.as_ref()?.0.clone(),
+            seed_name,
             name: name?,
             title: title?,
             kind: PlantKind::Clean,
-            words: Some(pair??),
+            words: Some(words),
             paired_with: paired.map(|(paired, _)| paired),
             values: BTreeMap::new(),
             filler: 0,
@@ -180,6 +181,10 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<(Draft
         let remedy = "leave out text, statement and phrases, or the table [words]";
         document.fault(&span, "words", "the file has a text of its own", remedy);
     }
+    if let (true, Some(span)) = (is_paired, &words_at) {
+        let remedy = "leave out paired-with, or the table [words]";
+        document.fault(span, "words", "the words are those of the attack that this one is paired with", remedy);
+    }
     let filler = match root.required_table(document, "place") {
         None => None,
         Some(mut fields) => {
@@ -199,11 +204,10 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<(Draft
         values.take_all(document, &mut fields, "shape");
         fields.finish(document);
     }
-    let seed_name = paired.as_ref().map_or_else(|| name.clone(), |(paired, _)| Some(paired.clone()));
-    let words = match (pair, own, words_at) {
-        (Some(pair), _, _) => Some(pair?),
-        (None, Some(own), _) => Some(own?),
-        (None, None, _) => None,
+    let (words, seed_name) = match (pair, own) {
+        (Some(pair), _) => pair.map(|(words, seed_name)| (Some(words), Some(seed_name)))?,
+        (None, Some(own)) => (Some(own?), name.clone()),
+        (None, None) => (None, name.clone()),
     };
     if values.faulty {
         return None;
@@ -307,22 +311,25 @@ fn own<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Option<
     Some(Some(Words::own(text.trim().to_owned(), statement.trim().to_owned(), phrases)))
 }
 
-/// The words of the attack `paired`.
-fn pair(document: &mut Document<'_>, name: Option<&str>, paired: &str, span: &Range<usize>) -> Option<Words> {
+/// The words of `paired`, and what its place and canary are derived from.
+fn pair(
+    document: &mut Document<'_>,
+    name: Option<&str>,
+    kind: Option<PlantKind>,
+    paired: &str,
+    span: &Range<usize>,
+) -> Option<(Words, String)> {
     let own = name == Some(paired);
     match if own { Err(Vec::new()) } else { Attack::embedded(paired) } {
-        Ok(attack) if attack.kind == PlantKind::Attack => {
-            let reply = attack.payload.map(|payload| (payload.text, payload.reply));
-            let (text, reply) = reply.unwrap_or_default();
-            Some(Words { text, statement: attack.statement, phrases: attack.phrases, reply })
+        Ok(Attack { kind: of, statement, phrases, payload: Some(payload), seed_name, .. })
+            if of == PlantKind::Attack || Some(of) == kind =>
+        {
+            Some((Words { text: payload.text, statement, phrases, reply: payload.reply }, seed_name))
         }
         _ => {
-            document.fault(
-                span,
-                "paired-with",
-                format!("\"{paired}\" is not an attack"),
-                choose_remedy(paired, &presets::attack_names()),
-            );
+            let others: Vec<&str> = presets::attack_names().into_iter().filter(|other| *other != paired).collect();
+            let remedy = choose_remedy(paired, &others);
+            document.fault(span, "paired-with", format!("\"{paired}\" is not an attack"), remedy);
             None
         }
     }

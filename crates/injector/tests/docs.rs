@@ -3,8 +3,11 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use laundromat_injector::{Attack, Axis, inject, presets};
+use laundromat_injector::{Attack, Axis, Edit, inject, presets};
 use laundromat_session::{Call, Part, Role, Session, Turn};
+
+/// Characters shown of one planted text.
+const MOST: usize = 320;
 
 fn path() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/attacks.md")
@@ -46,23 +49,37 @@ fn attack(axis: Axis, id: &str) -> Attack {
     Attack::parse(&text).unwrap_or_else(|faults| panic!("{axis} {id}: {faults:?}"))
 }
 
-/// What an attack plants, on one line.
-fn example(attack: &Attack) -> String {
+/// What an attack plants, on one line; for what is about the place, with all that was put in and the turn.
+fn example(axis: Axis, attack: &Attack) -> String {
     let specimen = inject(&session(), attack, 1).expect("planted");
-    let planted = specimen.plant.spans.iter().map(|span| {
-        let Part::Text(text) = &specimen.session.turns[span.turn].parts[span.part] else { panic!("not text") };
-        text[span.bytes.clone()].trim_start().replace('\n', "\\n")
-    });
-    planted.collect::<Vec<_>>().join(" … ")
+    let text = |turn: usize, part: usize| match &specimen.session.turns[turn].parts[part] {
+        Part::Text(text) => text.as_str(),
+        Part::Image(_) | Part::Other(_) => panic!("not text"),
+    };
+    let cut = |text: &str| {
+        let short: String = text.trim_start().chars().take(MOST).collect();
+        let more = if short.len() < text.trim_start().len() { " (...)" } else { "" };
+        format!("{}{more}", short.replace('\n', "\\n"))
+    };
+    let pieces: Vec<String> = match axis.table() {
+        table if table == Some("place") || axis == Axis::Pressure => {
+            let edits = specimen.edits.iter().map(|edit| match edit {
+                Edit::Turn(turn) => (*turn, text(*turn, 0)),
+                Edit::Text { span, .. } => (span.turn, &text(span.turn, span.part)[span.bytes.clone()]),
+            });
+            let role = |turn: usize| specimen.session.turns[turn].role.as_str();
+            edits.map(|(turn, text)| format!("turn {turn}, {}: {}", role(turn), cut(text))).collect()
+        }
+        _ => specimen.plant.spans.iter().map(|span| cut(&text(span.turn, span.part)[span.bytes.clone()])).collect(),
+    };
+    pieces.join(" … ")
 }
 
 /// Text as code in a cell of a table.
 fn code(text: &str) -> String {
     let fence = if text.contains('`') { "`````" } else { "`" };
     let gap = if text.contains('`') { " " } else { "" };
-    let short: String = text.chars().take(300).collect();
-    let more = if short.len() < text.len() { " …" } else { "" };
-    format!("{fence}{gap}{}{gap}{fence}{more}", short.replace('|', "\\|"))
+    format!("{fence}{gap}{}{gap}{fence}", text.replace('|', "\\|"))
 }
 
 fn axes() -> String {
@@ -73,7 +90,7 @@ fn axes() -> String {
         writeln!(out, "| value | of | plants |\n| --- | --- | --- |").expect("written");
         for id in axis.values() {
             let about = axis.about(id).replace('|', "\\|").replace('<', "&lt;");
-            let example = code(&example(&attack(*axis, id)));
+            let example = code(&example(*axis, &attack(*axis, id)));
             writeln!(out, "| `{id}` | {about} | {example} |").expect("written");
         }
     }
