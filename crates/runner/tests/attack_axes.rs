@@ -24,16 +24,16 @@ fn transcript() -> String {
         "größe: 3 MiB — fertig".to_owned(),
         json!({ "output": "ok" }).to_string(),
     ];
-    let mut lines: Vec<Value> = vec![said("user", json!("Bring the release over the line."))];
+    let mut lines: Vec<Value> = vec![said("user", &json!("Bring the release over the line."))];
     for (index, result) in results.iter().enumerate() {
         let id = format!("toolu_{index:02}");
         let call =
             json!({ "type": "tool_use", "id": id, "name": "Bash", "input": { "command": format!("step {index}") } });
-        lines.push(said("assistant", json!([{ "type": "text", "text": format!("Step {index}.") }, call])));
-        lines.push(said("user", json!([{ "type": "tool_result", "tool_use_id": id, "content": result }])));
+        lines.push(said("assistant", &json!([{ "type": "text", "text": format!("Step {index}.") }, call])));
+        lines.push(said("user", &json!([{ "type": "tool_result", "tool_use_id": id, "content": result }])));
     }
-    lines.push(said("assistant", json!("All steps are done.")));
-    lines.push(said("user", json!("Good. Write it down.")));
+    lines.push(said("assistant", &json!("All steps are done.")));
+    lines.push(said("user", &json!("Good. Write it down.")));
     let mut out = String::new();
     for (index, mut line) in lines.into_iter().enumerate() {
         line["uuid"] = json!(format!("u{index}"));
@@ -44,7 +44,7 @@ fn transcript() -> String {
     out
 }
 
-fn said(role: &str, content: Value) -> Value {
+fn said(role: &str, content: &Value) -> Value {
     let mut message = json!({ "role": role, "content": content });
     if role == "assistant" {
         message["id"] = json!(blake3::hash(content.to_string().as_bytes()).to_hex().as_str());
