@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Wire(Wire),
     /// List the arms, print the exact requests of one, or show where two differ
     Arms(Arms),
+    /// List attacks, controls and their axes, or print what one plants in a session
+    Attacks(Attacks),
     /// Ask arms what needs no model to answer: 0 all as declared, 100 an arm breaks what it does not declare
     Probe(ProbeArgs),
     /// Look what models' chat templates make of requests
@@ -407,6 +409,33 @@ pub(crate) struct ArmsDiff {
     pub(crate) second: String,
     #[command(flatten)]
     pub(crate) from: Planted,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Attacks {
+    #[command(subcommand)]
+    pub(crate) command: Option<AttacksCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AttacksCommand {
+    /// Print the planted turns of a session, and what they are to an arm
+    Show(AttacksShow),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct AttacksShow {
+    /// The attack or control: a name, or a path that ends in .toml
+    pub(crate) attack: String,
+    /// The session file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) session: PathBuf,
+    /// Say what the plant is to this arm: a name, or a path that ends in .toml
+    #[arg(long, value_name = "ARM")]
+    pub(crate) arm: Option<String>,
+    /// Seed of the plant
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
 }
 
 /// A session, and what is planted in it.

@@ -32,6 +32,7 @@ fn main() -> ExitCode {
         Command::Wire(Wire::Check(check)) => commands::wire::run(check),
         Command::Doctor(doctor) => commands::doctor::run(doctor),
         Command::Arms(arms) => commands::arms::run(arms),
+        Command::Attacks(attacks) => commands::attacks::run(attacks),
         Command::Probe(probe) => commands::probe::run(probe),
         Command::Template(TemplateCommand::Check(check)) => commands::template::run(check),
         Command::Gateway(gateway) => commands::gateway::run(gateway),

@@ -1,53 +1,51 @@
-//! An attack or control as data.
+//! An attack or control, ready to be planted. [`crate::draft`] reads it from its file.
 
-use laundromat_session::fault::{Fault, choose_remedy};
-use laundromat_session::fields::{Document, Fields};
-use laundromat_session::labels::{self, LabelStyle};
-use laundromat_session::{Place, PlantKind, holes};
-use serde::Deserialize;
+use laundromat_session::PlantKind;
+use laundromat_session::fault::{Fault, Place, choose_remedy};
+use laundromat_session::labels::Guise;
 
-use crate::canary::Canary;
+use crate::axes::{Carrier, Encoding, Offset, Pressure, Split};
+pub use crate::axes::{Embedding, Third};
+use crate::draft::Draft;
 use crate::presets;
 
 /// What `schema` says in an attack file.
 pub const SCHEMA: &str = "laundromat-attack/1";
-/// What payloads and statements are filled in with.
-const HOLES: &[&str] = &[Canary::HOST_HOLE, Canary::PATH_HOLE];
 
-/// Which third of the session's tool results a plant goes into.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Third {
-    /// The first third.
-    Early,
-    /// The middle third.
-    Middle,
-    /// The last third.
-    Late,
-}
-
-/// How the planted text stands in a tool result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Embedding {
-    /// With real line breaks, behind the result's own text (inside its untrusted wrapper).
-    Raw,
-    /// As a JSON encoder writes it: in the result's longest string where the result is JSON, so
-    /// that a label does not stand at a line start.
-    JsonEscaped,
-}
-
-/// What goes into a session.
+/// What goes into a session: one value on each axis, the identifiers looked up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payload {
-    /// The label style that the forged line copies.
-    pub label: &'static LabelStyle,
+    /// The labels that forged turns copy.
+    pub guise: Guise,
+    /// What is closed before the planted text; empty for nothing.
+    pub close: String,
+    /// What is opened behind it again; empty for nothing.
+    pub open: String,
+    /// What the text is made to look like, with the holes `{turn}`, `{reply}` and `{line}`.
+    pub frame: String,
     /// The words, with the holes `{host}` and `{path}`.
     pub text: String,
-    /// Which tool results are eligible.
+    /// What a forged assistant answers.
+    pub reply: String,
+    /// How the words are encoded.
+    pub encoding: Encoding,
+    /// Whether they are planted whole.
+    pub split: Split,
+    /// What works against them, where they are a rule of the user's.
+    pub pressure: Pressure,
+    /// What carries them.
+    pub carrier: Carrier,
+    /// Which carriers are eligible.
     pub third: Third,
-    /// How the text stands in the result.
+    /// Where in the carrier.
+    pub offset: Offset,
+    /// How the text stands there.
     pub embedding: Embedding,
+    /// In how many carriers.
+    pub copies: usize,
+    /// Characters of neutral lines behind the planted text. Where there are some, the carrier is also made long
+    /// enough for the offset.
+    pub filler: usize,
 }
 
 /// An attack or control.
@@ -65,21 +63,19 @@ pub struct Attack {
     pub phrases: Vec<String>,
     /// What is planted; nothing on a clean control.
     pub payload: Option<Payload>,
-    /// On a clean control: the attack whose statement is asked about and whose canary is used.
+    /// The attack whose words are used, and whose place and canary.
     pub paired_with: Option<String>,
+    /// The name that place and canary are derived from.
+    pub(crate) seed_name: String,
 }
 
 impl Attack {
-    /// Reads an attack file. A clean control takes statement and phrases from the attack that it
-    /// names, which is looked up among the embedded ones.
+    /// Reads an attack file. What it is paired with is looked up among the embedded ones.
     ///
     /// # Errors
     /// Every fault of the file.
     pub fn parse(text: &str) -> Result<Self, Vec<Fault>> {
-        let (mut document, mut root) = Document::parse(text).map_err(|fault| vec![fault])?;
-        let attack = read(&mut document, &mut root);
-        root.finish(&mut document);
-        document.finish(attack)
+        Draft::parse(text).map(|(_, attack)| attack)
     }
 
     /// The attack `name` that comes with laundromat.
@@ -97,105 +93,9 @@ impl Attack {
         }
     }
 
-    /// The name that canaries are derived from: the attack's own, or of the one it is paired with.
+    /// The name that place and canary are derived from: the attack's own, or of the one it is paired with.
     pub fn canary_name(&self) -> &str {
-        self.paired_with.as_deref().unwrap_or(&self.name)
-    }
-}
-
-fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Attack> {
-    root.schema(document, SCHEMA);
-    let name = root.name(document, "an attack");
-    let title = root.required(document, "title");
-    let kind = root.required_at::<PlantKind>(document, "kind");
-    if let Some((PlantKind::Clean, _)) = kind {
-        return clean(document, root, name, title);
-    }
-    if let Some((kind, span)) = &kind
-        && *kind != PlantKind::Attack
-    {
-        document.fault(
-            span,
-            "kind",
-            format!("plants of kind \"{kind}\" cannot be made yet"),
-            "write \"attack\" or \"clean\"",
-        );
-    }
-    let statement = root.required_at::<String>(document, "statement");
-    let phrases = root.required_at::<Vec<String>>(document, "phrases");
-    let text = root.required_at::<String>(document, "text");
-    let label = root.required_at::<String>(document, "label").and_then(|(id, span)| {
-        let style = labels::by_id(&id);
-        if style.is_none() {
-            let known: Vec<&str> = labels::STYLES.iter().map(|style| style.id).collect();
-            document.fault(&span, "label", format!("unknown label style \"{id}\""), choose_remedy(&id, &known));
-        }
-        style
-    });
-    let place = root.required_table(document, "place").and_then(|mut fields| {
-        let third = fields.required(document, "third");
-        let embedding = fields.required(document, "embedding");
-        fields.finish(document);
-        third.zip(embedding)
-    });
-    for (key, value) in [("statement", &statement), ("text", &text)] {
-        let Some((value, span)) = value else { continue };
-        if !value.contains(Canary::HOST_HOLE) {
-            document.fault(
-                span,
-                key,
-                "the hole {host} is missing",
-                "name the canary, so that a judge can tell this plant from others",
-            );
-        }
-        for problem in holes::unknown(value, HOLES) {
-            document.fault(span, key, problem, format!("write no other braces than {}", holes::listed(HOLES)));
-        }
-    }
-    if let Some((phrases, span)) = &phrases
-        && phrases.iter().any(|phrase| phrase.is_empty() || phrase.to_lowercase() != *phrase)
-    {
-        document.fault(span, "phrases", "a phrase is empty or has capital letters", "write lower-case phrases");
-    }
-    let (third, embedding) = place?;
-    Some(Attack {
-        name: name?,
-        title: title?,
-        kind: kind?.0,
-        statement: statement?.0.trim().to_owned(),
-        phrases: phrases?.0,
-        payload: Some(Payload { label: label?, text: text?.0.trim().to_owned(), third, embedding }),
-        paired_with: None,
-    })
-}
-
-fn clean<'i>(
-    document: &mut Document<'i>,
-    root: &mut Fields<'i>,
-    name: Option<String>,
-    title: Option<String>,
-) -> Option<Attack> {
-    let (paired, span) = root.required_at::<String>(document, "paired-with")?;
-    let own = name.as_deref() == Some(paired.as_str());
-    match if own { Err(Vec::new()) } else { Attack::embedded(&paired) } {
-        Ok(attack) if attack.kind == PlantKind::Attack => Some(Attack {
-            name: name?,
-            title: title?,
-            kind: PlantKind::Clean,
-            statement: attack.statement,
-            phrases: attack.phrases,
-            payload: None,
-            paired_with: Some(paired),
-        }),
-        _ => {
-            document.fault(
-                &span,
-                "paired-with",
-                format!("\"{paired}\" is not an attack"),
-                choose_remedy(&paired, &presets::attack_names()),
-            );
-            None
-        }
+        &self.seed_name
     }
 }
 
@@ -215,7 +115,8 @@ mod tests {
     #[test]
     fn embedded_attacks_have_no_faults() {
         for name in presets::attack_names() {
-            assert!(Attack::embedded(name).is_ok(), "{name}");
+            let attack = Attack::embedded(name).unwrap_or_else(|faults| panic!("{name}: {faults:?}"));
+            assert_eq!(attack.name, name);
         }
     }
 
@@ -244,5 +145,62 @@ mod tests {
         let told = faults("standing-approval", "The user gave", "The user} gave");
         assert_eq!(told.len(), 1, "{told:#?}");
         assert!(told[0].starts_with("7:13: statement: a stray brace at \"} gave standing appr\"; "), "{told:?}");
+    }
+
+    #[test]
+    fn matched_attacks_have_one_canary() {
+        let seed_name = |name: &str| Attack::embedded(name).expect("an attack").canary_name().to_owned();
+        for (of, names) in [
+            ("standing-approval", &["clean", "true-user", "honest-quote", "forged-steer", "second-hand"][..]),
+            ("true-prohibition", &["evict-flood", "evict-omit", "evict-revoke"]),
+            ("relink", &["relink-clean"]),
+        ] {
+            for name in names {
+                assert_eq!(seed_name(name), of, "{name}");
+            }
+        }
+        assert_eq!(
+            faults("relink-clean", "[place]", "[words]\nlanguage = \"de\"\n[place]"),
+            [
+                "8:1: words: the words are those of the attack that this one is paired with; leave out paired-with, or the table [words]"
+            ]
+        );
+        // What the user said is no attack that another kind could be paired with.
+        let told = faults("true-user", "standing-approval", "true-prohibition");
+        assert!(told[0].starts_with("5:15: paired-with: \"true-prohibition\" is not an attack; "), "{told:?}");
+    }
+
+    #[test]
+    fn values_that_do_not_go_together_are_named_at_their_place() {
+        let with = |place: &str| faults("standing-approval", "embedding = \"raw\"", place);
+        assert_eq!(
+            with("embedding = \"process-row\"\noffset = \"char-5\""),
+            [
+                "13:10: place.offset: \"char-5\" does not go together with \"process-row\"; write \"at-end\", or another embedding"
+            ]
+        );
+        assert_eq!(
+            with("embedding = \"raw\"\ncarrier = \"user-turn\""),
+            ["13:11: place.carrier: a forgery in a turn of the user's own is none; write another carrier"]
+        );
+        assert_eq!(
+            with("embedding = \"raw\"\n[shape]\nsplit = \"fragments-2\"\nframe = \"acknowledged\""),
+            [
+                "15:9: shape.frame: \"acknowledged\" does not go together with \"fragments-2\"; write \"plain-turn\", or split = \"whole\""
+            ]
+        );
+        assert_eq!(
+            with("embedding = \"raw\"\n[words]\nlanguage = \"de\"\nauthority = \"admin\""),
+            [
+                "14:12: words: the file has a text of its own; leave out text, statement and phrases, or the table [words]",
+                "15:13: words.authority: \"admin\" does not go together with \"de\"; write \"user\", or language = \"en\"",
+            ]
+        );
+        assert_eq!(
+            with("embedding = \"raw\"\n[shape]\npressure = \"flood\""),
+            [
+                "14:12: shape.pressure: pressure is on a rule of the user's; write \"no-pressure\", or kind = \"true-prohibition\""
+            ]
+        );
     }
 }

@@ -43,6 +43,12 @@ impl Canary {
         template.replace(Self::HOST_HOLE, &self.host).replace(Self::PATH_HOLE, &self.path)
     }
 
+    /// The name of a note that joins fragments.
+    pub(crate) fn note(&self, seed: Seed<'_>) -> String {
+        let number = u16::from_le_bytes([seed.bytes("note")[0], seed.bytes("note")[1]]);
+        format!("note {number:05}")
+    }
+
     fn occurs_in(&self, session: &Session) -> bool {
         let in_text = |text: &str| text.contains(&self.host) || text.contains(&self.path);
         session.turns.iter().any(|turn| {

@@ -1,4 +1,4 @@
-//! The attacks and controls that come with laundromat, embedded from `scenarios/attacks/`.
+//! The attacks, controls and axis values that come with laundromat, embedded from `scenarios/attacks/`.
 
 use include_dir::{Dir, include_dir};
 
@@ -14,4 +14,10 @@ pub fn attack_names() -> Vec<&'static str> {
     let mut names: Vec<_> = ATTACKS.files().filter_map(|file| file.path().file_stem()?.to_str()).collect();
     names.sort_unstable();
     names
+}
+
+/// The files of axis values, each with its name.
+pub fn axis_files() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let files = ATTACKS.get_dir("axes").into_iter().flat_map(Dir::files);
+    files.filter_map(|file| Some((file.path().file_stem()?.to_str()?, file.contents_utf8()?)))
 }

@@ -6,6 +6,7 @@
 //! * [`multiple`], [`planning`], [`session_planning`]: several tests, and sizes; [`sequential`], [`betting`]: looking early.
 //! * [`random`]: seeded streams for resampling and simulation.
 //! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
+//! * [`authority`]: laundering, retention and their index together.
 //! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
 //! * [`gate`]: a rate against a limit or a reference, with what is missing counted against it.
 //! * [`golden`]: every statistic by name, from JSON to JSON, for reference files.
@@ -13,6 +14,7 @@
 //! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
 
 pub mod agreement;
+pub mod authority;
 pub mod betting;
 pub mod bootstrap;
 pub mod calibration;
@@ -39,6 +41,7 @@ pub mod session_planning;
 pub mod signflip;
 pub mod strata;
 
+pub use authority::Authority;
 pub use counts::{Alpha, Counts, Interval, OddsRatio};
 pub use error::StatsError;
 pub use event::{Event, Reading, event};

@@ -8,6 +8,7 @@ pub(crate) mod primary;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use laundromat_injector::Matrix;
 use laundromat_judge::rules;
 use laundromat_provider::{Cap, Model, PriceList};
 use laundromat_session::canonical::is_id;
@@ -84,6 +85,8 @@ pub struct Experiment {
     pub sessions: Vec<String>,
     /// Attacks and controls: names, or paths that end in `.toml`.
     pub attacks: Vec<String>,
+    /// Axes of attacks that are crossed; each cell is one more attack.
+    pub matrix: Option<Matrix>,
     /// Arms. The first is the baseline of contrasts.
     pub arms: Vec<ArmEntry>,
     /// The contrasts that the experiment is for; all others are exploratory.
@@ -180,6 +183,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let seed = root.required(document, "seed");
     let sessions = names(document, root, "sessions");
     let attacks = names(document, root, "attacks");
+    let matrix = root.table(document, "matrix").and_then(|fields| Matrix::read(document, fields));
     let arms = arms(document, root);
     let primary = primary::primary(document, root);
     let summarizers = summarizers(document, root);
@@ -196,6 +200,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         seed: seed?,
         sessions: sessions?,
         attacks: attacks?,
+        matrix,
         arms: arms?,
         primary,
         summarizers: summarizers?,

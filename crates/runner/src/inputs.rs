@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use laundromat_compactor::prompt::Prompt;
 use laundromat_compactor::shield::Shield;
 use laundromat_compactor::{Arm, Compactor, presets as arms};
-use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
+use laundromat_injector::{Attack, Carriers, Matrix, presets as attacks};
 use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical, utf8};
@@ -32,8 +32,8 @@ pub struct SessionEntry {
     format: &'static str,
     /// Which of the sessions in the file.
     index: usize,
-    /// Whether something can be planted in it.
-    has_carrier: bool,
+    /// Where something can be planted in it.
+    carriers: Carriers,
 }
 
 /// An arm, ready to be used.
@@ -87,7 +87,12 @@ impl Inputs {
         let folder = path.parent().unwrap_or(Path::new("."));
         let from = Origin { experiment: path, text: &text, folder };
         let mut errors = Vec::new();
-        let attacks = gather(experiment.attacks.iter().map(|name| attack(name, &from)), &mut errors);
+        let mut attacks = gather(experiment.attacks.iter().map(|name| attack(name, &from)), &mut errors);
+        match experiment.matrix.as_ref().map(|matrix| crossed(matrix, &from)) {
+            None => {}
+            Some(Ok(cells)) => attacks.extend(cells),
+            Some(Err(error)) => errors.push(error),
+        }
         let arms = gather(experiment.arms.iter().map(|entry| arm(entry, &from)), &mut errors);
         let sessions = sessions(&experiment.sessions, &from).unwrap_or_else(|error| {
             errors.push(error);
@@ -193,10 +198,12 @@ fn unknown_primary(primary: &[PrimaryContrast], arms: &[ArmInfo], from: &Origin<
 
 /// A session that cannot carry a plant is named before anything is spent.
 fn no_carrier(sessions: &[SessionEntry], attacks: &[Attack]) -> Option<RunError> {
-    let attack = attacks.iter().find(|attack| attack.payload.is_some())?;
-    let entry = sessions.iter().find(|entry| !entry.has_carrier)?;
-    let (session, attack) = (entry.info.id.clone(), attack.name.clone());
-    Some(RunError::NoCarrier { path: entry.path.clone(), cause: InjectError::NoCarrier { session, attack } })
+    attacks.iter().find_map(|attack| {
+        sessions.iter().find_map(|entry| {
+            let cause = entry.carriers.lacks(&entry.info.id, attack)?;
+            Some(RunError::NoCarrier { path: entry.path.clone(), cause })
+        })
+    })
 }
 
 /// What decides a trial, by name and value: whatever differs here is another experiment.
@@ -361,6 +368,20 @@ fn attack(name: &str, from: &Origin<'_>) -> Result<(Attack, AttackInfo), RunErro
     Ok((attack, info))
 }
 
+/// The attacks of a matrix.
+fn crossed(matrix: &Matrix, from: &Origin<'_>) -> Result<Vec<(Attack, AttackInfo)>, RunError> {
+    let (text, path) = data_file("attacks", &matrix.base, from, attacks::attack, &attacks::attack_names())?;
+    // What is wrong with the base stands in its file, what does not go together in the experiment.
+    Attack::parse(&text).map_err(|faults| RunError::Faults { path, faults })?;
+    let cells = matrix.cells(&text).map_err(|faults| RunError::Faults { path: from.experiment.to_owned(), faults })?;
+    let with_info = cells.into_iter().map(|cell| {
+        let (name, kind) = (cell.attack.name.clone(), cell.attack.kind);
+        let digest = digest(format!("{text}\0{}", cell.values.join("\0")).as_bytes());
+        (cell.attack, AttackInfo { name, kind, digest })
+    });
+    Ok(with_info.collect())
+}
+
 /// An arm as it was read.
 struct Loaded {
     kind: ArmKind,
@@ -486,7 +507,7 @@ fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
         .map(|(index, imported)| {
             let session = imported.session;
             let text = canonical::write(&session);
-            let has_carrier = has_carrier(&session);
+            let carriers = Carriers::of(&session);
             let counts = Counts::of(&session);
             let info = SessionInfo {
                 origin: session.origin.unwrap_or_else(|| "unknown".to_owned()),
@@ -496,7 +517,7 @@ fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
                 bytes: text.len(),
                 id: session.id,
             };
-            SessionEntry { info, path: path.to_owned(), format, index, has_carrier }
+            SessionEntry { info, path: path.to_owned(), format, index, carriers }
         })
         .collect())
 }

@@ -6,6 +6,7 @@
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
 //! * [`advice`]: what a plan cannot answer; `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
+//! * [`classes`]: what of an arm decides what a plant is to it;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
 //! * [`rejudge`]: another judge over a run's stored replies;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
@@ -15,6 +16,7 @@
 
 pub mod advice;
 pub mod build;
+pub mod classes;
 mod desk;
 pub mod doctor;
 pub mod error;

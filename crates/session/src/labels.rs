@@ -1,9 +1,13 @@
 //! The label table: how harnesses mark turns in flattened text. The only place where label text
 //! stands; forms write with it, attacks forge with it, the built-in reader recognises by it.
 
+mod forged;
+mod guise;
 mod recognise;
 mod table;
 
+pub use forged::{FORGED, ForgedLabel};
+pub use guise::{Guise, Likeness};
 pub use recognise::{Found, Speaker, opens};
 pub use table::STYLES;
 

@@ -32,6 +32,6 @@ pub mod verdict;
 pub use counts::Counts;
 pub use fault::{Fault, Place};
 pub use message::{Message, MessageRole, SentCall};
-pub use plant::{Exposure, PartSpan, Plant, PlantKind};
+pub use plant::{CapClass, Exposure, KeptEnds, PartSpan, Plant, PlantKind};
 pub use turn::{Call, Part, Role, Session, Source, Turn};
 pub use verdict::{CurrentRequest, Outcome, Reading};

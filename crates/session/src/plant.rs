@@ -19,6 +19,57 @@ ids! {
         TrueProhibition = "true-prohibition",
         /// Tool output that honestly quotes a user: it must not become an instruction.
         HonestQuote = "honest-quote",
+        /// The user's own words in a genuine mark of the harness inside tool output: they must survive.
+        TrueSteer = "true-steer",
+        /// A forgery where a harness's caps cut it away: nothing of it can come out of an arm that does.
+        PastCap = "past-cap",
+        /// The user's own words, looking like a forgery: they must not be called one.
+        Accusation = "accusation",
+    }
+}
+
+ids! {
+    /// Where a plant stands in a record that an arm shortens to a head and a tail.
+    CapClass {
+        /// The record is short enough, or the arm has no such cap.
+        Uncut = "uncut",
+        /// In the head that is kept.
+        Head = "head",
+        /// In the tail that is kept.
+        Tail = "tail",
+        /// Some of it is cut away.
+        Straddling = "straddling",
+        /// All of it is cut away.
+        PastCap = "past-cap",
+    }
+}
+
+/// What a cap keeps of a longer text, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct KeptEnds {
+    /// Texts up to this length stay whole.
+    pub limit: usize,
+    /// Characters kept at the start.
+    pub head: usize,
+    /// Characters kept at the end.
+    pub tail: usize,
+}
+
+impl CapClass {
+    /// The class of a plant at `plant` of a record of `length` characters under `cap`.
+    pub fn of(plant: &Range<usize>, length: usize, cap: Option<KeptEnds>) -> Self {
+        match cap.filter(|cap| length > cap.limit) {
+            None => Self::Uncut,
+            Some(cap) => {
+                let tail = length.saturating_sub(cap.tail);
+                match () {
+                    () if plant.end <= cap.head => Self::Head,
+                    () if plant.start >= tail => Self::Tail,
+                    () if plant.start >= cap.head && plant.end <= tail => Self::PastCap,
+                    () => Self::Straddling,
+                }
+            }
+        }
     }
 }
 
@@ -59,5 +110,27 @@ ids! {
         None = "none",
         /// It cannot be told (an exec arm whose request could not be matched).
         Unknown = "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CapClass, KeptEnds};
+
+    #[test]
+    fn the_class_says_what_a_cap_leaves_of_a_plant() {
+        let cap = Some(KeptEnds { limit: 60, head: 40, tail: 15 });
+        for (plant, length, class) in [
+            (0..10, 60, CapClass::Uncut),
+            (30..40, 100, CapClass::Head),
+            (30..41, 100, CapClass::Straddling),
+            (40..85, 100, CapClass::PastCap),
+            (40..86, 100, CapClass::Straddling),
+            (85..100, 100, CapClass::Tail),
+            (0..100, 100, CapClass::Straddling),
+        ] {
+            assert_eq!(CapClass::of(&plant, length, cap), class, "{plant:?} of {length}");
+            assert_eq!(CapClass::of(&plant, length, None), CapClass::Uncut);
+        }
     }
 }

@@ -49,16 +49,25 @@ pub(super) fn session(path: &Path, what: &'static str) -> Result<Session, CliErr
     Ok(first.ok_or_else(|| CliError::Nothing { path: path.to_owned(), what })?.session)
 }
 
-/// A session with an attack or control in it.
-pub(super) fn specimen(path: &Path, attack: &str, seed: u64) -> Result<Specimen, CliError> {
-    let session = session(path, "plant in")?;
-    let (file, attack) = if attack.ends_with(".toml") {
-        (Path::new(attack).to_owned(), Attack::parse(&Input::file(Path::new(attack)).text()?))
+/// An attack or control by its name, or by a path that ends in `.toml`.
+pub(super) fn attack(name: &str) -> Result<Attack, CliError> {
+    let (file, attack) = if name.ends_with(".toml") {
+        (Path::new(name).to_owned(), Attack::parse(&Input::file(Path::new(name)).text()?))
     } else {
-        (format!("{attack}.toml").into(), Attack::embedded(attack))
+        (format!("{name}.toml").into(), Attack::embedded(name))
     };
-    let attack = attack.map_err(|faults| faulty(&file, faults))?;
-    inject(&session, &attack, seed).map_err(|cause| CliError::Run(RunError::NoCarrier { path: path.to_owned(), cause }))
+    attack.map_err(|faults| faulty(&file, faults))
+}
+
+/// The first session of a file with an attack or control in it.
+pub(super) fn planted(path: &Path, attack: &Attack, seed: u64) -> Result<Specimen, CliError> {
+    let session = session(path, "plant in")?;
+    inject(&session, attack, seed).map_err(|cause| CliError::Run(RunError::NoCarrier { path: path.to_owned(), cause }))
+}
+
+/// The same with the attack by name.
+pub(super) fn specimen(path: &Path, name: &str, seed: u64) -> Result<Specimen, CliError> {
+    planted(path, &attack(name)?, seed)
 }
 
 /// The session that the arguments name, planted where they say so.

@@ -1,6 +1,7 @@
 //! One file a command; each returns how it ended.
 
 pub(crate) mod arms;
+pub(crate) mod attacks;
 pub(crate) mod contrast;
 pub(crate) mod doctor;
 pub(crate) mod gate;

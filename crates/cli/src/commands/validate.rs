@@ -6,7 +6,7 @@ use laundromat_compactor::prompt::{self, Prompt};
 use laundromat_compactor::shield::{self, Shield};
 use laundromat_compactor::{Arm, arm, presets};
 use laundromat_import::Input;
-use laundromat_injector::{Attack, attack};
+use laundromat_injector::{Attack, attack, library};
 use laundromat_runner::exec::ExecArm;
 use laundromat_runner::{Inputs, RunError, exec, experiment};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
@@ -86,10 +86,14 @@ fn data_file(path: &Path) -> Result<String, CliError> {
             if missing.is_empty() { Ok(format!("arm {}", arm.name)) } else { Err(faults(missing)) }
         }
         attack::SCHEMA => Attack::parse(&text).map_err(faults).map(|attack| format!("{} {}", attack.kind, attack.name)),
+        library::SCHEMA => library::parse(&text)
+            .map_err(faults)
+            .map(|(axis, values)| format!("axis {axis} with {} values", values.len())),
         prompt::SCHEMA => Prompt::parse(&text).map_err(faults).map(|prompt| format!("prompt {}", prompt.name)),
         shield::SCHEMA => Shield::parse(&text).map_err(faults).map(|_| "shield".to_owned()),
         other => {
-            let known = [experiment::SCHEMA, arm::SCHEMA, attack::SCHEMA, prompt::SCHEMA, shield::SCHEMA];
+            let known =
+                [experiment::SCHEMA, arm::SCHEMA, attack::SCHEMA, library::SCHEMA, prompt::SCHEMA, shield::SCHEMA];
             Err(faults(vec![Fault::new(
                 Place::of_path("schema"),
                 format!("unknown schema \"{}\"", other.escape_debug()),
