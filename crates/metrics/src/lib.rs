@@ -4,13 +4,14 @@
 //! * [`interval`], [`difference`], [`score`], [`exact`]: one rate and two, trials taken as independent.
 //! * [`paired`], [`strata`], [`cluster`], [`signflip`], [`bootstrap`]: what trials share, taken into account.
 //! * [`multiple`], [`planning`], [`sequential`]: several tests, sizes, and looking early.
-//! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
+//! * [`agreement`], [`ac1`], [`calibration`]: raters, and rates corrected for a judge's errors.
 //! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
 //! * [`gate`]: a rate against a limit or a reference, with what is missing counted against it.
 //! * [`golden`]: every statistic by name, from JSON to JSON, for reference files.
 //!
 //! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
 
+pub mod ac1;
 pub mod agreement;
 pub mod bootstrap;
 pub mod calibration;

@@ -15,6 +15,7 @@
 //! [`write_views`].
 
 pub mod baseline;
+pub mod calibration;
 mod csv_files;
 pub mod data;
 mod error;
@@ -36,6 +37,7 @@ use rayon::prelude::*;
 pub use error::ReportError;
 pub use files::Written;
 
+use crate::calibration::CalibrationFile;
 use crate::data::Tables;
 use crate::font::Fonts;
 use crate::plots::PLOTS;
@@ -46,6 +48,18 @@ use crate::plots::chart::PlotContext;
 /// # Errors
 /// When the run cannot be read or a view cannot be written. Views that were written before stay.
 pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
+    write_views_with(run, folder, None)
+}
+
+/// [`write_views`], with rates corrected by `calibration` beside the raw ones where one is named.
+///
+/// # Errors
+/// As [`write_views`].
+pub fn write_views_with(
+    run: &Run,
+    folder: &Path,
+    calibration: Option<&CalibrationFile>,
+) -> Result<Written, ReportError> {
     let trials = run.trials()?;
     let tables = Tables::new(run.manifest(), &trials);
     let fonts = Fonts::load();
@@ -70,7 +84,7 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
         written.put(folder, &format!("plots/{}.png", plot.name), &rendered.png)?;
     }
     // Last: whoever finds a new report finds the tables and plots it speaks of.
-    written.put(folder, "report.md", markdown::document(&tables).as_bytes())?;
+    written.put(folder, "report.md", markdown::document(&tables, calibration).as_bytes())?;
     Ok(written)
 }
 

@@ -10,6 +10,7 @@ use laundromat_metrics::rate::render_rate;
 use laundromat_session::{Outcome, PlantKind};
 use laundromat_store::{Manifest, SummarizerKind};
 
+use crate::calibration::{CalibrationFile, corrected, rules};
 use crate::data::{Pool, Tables, Test};
 use crate::escape::markdown as escaped;
 use crate::plots::PLOTS;
@@ -17,10 +18,11 @@ use crate::tally::{Rate, Spread, Tally};
 use crate::text::{self, NONE, or_none, several};
 
 /// Writes the report.
-pub(crate) fn document(tables: &Tables<'_>) -> String {
+pub(crate) fn document(tables: &Tables<'_>, calibration: Option<&CalibrationFile>) -> String {
     let sections = [
         head(tables),
         laundering(tables),
+        calibration.map(|it| corrected::section(tables, it)).unwrap_or_default(),
         plots(tables),
         intervals(tables),
         outcomes(tables),
@@ -105,6 +107,7 @@ fn head(tables: &Tables<'_>) -> Section {
         escaped(&manifest.judge),
         manifest.seed,
     ));
+    section.extend(rules::note(manifest));
     section.push(format!(
         "Started on {} with laundromat {}; experiment digest {}.",
         escaped(&manifest.date),

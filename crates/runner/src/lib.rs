@@ -7,13 +7,14 @@
 //! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
-//! * [`rejudge`]: another judge over a run's stored replies;
+//! * [`rejudge`]: another judge over a run's stored replies; [`calibrate`](mod@calibrate): a judge over a gold set;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
 //! goes to [`experiment`], one of a model to `model_table`, a new kind of progress to [`events`].
 
 pub mod build;
+pub mod calibrate;
 mod desk;
 pub mod doctor;
 pub mod error;
@@ -31,6 +32,7 @@ pub mod rejudge;
 pub mod run;
 pub mod score;
 
+pub use calibrate::{Calibrated, Rated, calibrate};
 pub use error::RunError;
 pub use events::{Event, Finished};
 pub use experiment::Experiment;

@@ -1,4 +1,7 @@
-//! `judge`: another judge over a run's stored summaries.
+//! `judge`: another judge over a run's stored summaries; below it, what measures judges.
+
+mod calibrate;
+mod label;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,12 +10,22 @@ use laundromat_runner::experiment::{self, JudgeFile};
 use laundromat_runner::{RunError, rejudge};
 
 use super::run::{again, block_on, ended, options, quoted, today};
-use crate::args::Judge;
+use crate::args::{Judge, JudgeCommand, Rejudge};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
+    match (&args.command, &args.rejudge) {
+        (Some(JudgeCommand::Calibrate(args)), _) => calibrate::run(args),
+        (Some(JudgeCommand::Label(args)), _) => label::run(args),
+        (None, Some(args)) => rejudge_run(args),
+        // Without a subcommand clap asks for the run.
+        (None, None) => Err(CliError::Internal("a run to judge was not named".to_owned())),
+    }
+}
+
+fn rejudge_run(args: &Rejudge) -> Result<ExitCode, CliError> {
     let judge = judge(&args.judge)?;
     let folder = args.out.clone().unwrap_or_else(|| beside(&args.run));
     let options = options(today(), &args.spending, &args.tape)?;
@@ -40,7 +53,10 @@ fn judge(name: &str) -> Result<JudgeFile, CliError> {
     } else {
         format!("[judge]\nmodel = {name:?}\n")
     };
-    experiment::parse_judge(&text).map_err(|faults| CliError::Run(RunError::Faults { path: path.to_owned(), faults }))
+    let mut file =
+        experiment::parse_judge(&text).map_err(|faults| RunError::Faults { path: path.to_owned(), faults })?;
+    file.judge.load_rubric(path.parent().unwrap_or(Path::new(".")))?;
+    Ok(file)
 }
 
 /// `results/quickstart` -> `results/quickstart-judged`.
