@@ -150,8 +150,19 @@ fn dollars(text: &str) -> Result<Money, String> {
 pub(crate) struct Judge {
     #[command(subcommand)]
     pub(crate) command: Option<JudgeCommand>,
+    /// Folder of the run, such as results/quickstart
+    #[arg(required = true)]
+    pub(crate) run: Option<PathBuf>,
+    /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
+    #[arg(long, value_name = "JUDGE", required = true)]
+    pub(crate) judge: Option<String>,
+    /// Folder for the new verdicts; the run itself stays as it is [default: RUN-judged]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) rejudge: Option<Rejudge>,
+    pub(crate) spending: Spending,
+    #[command(flatten)]
+    pub(crate) tape: Tape,
 }
 
 #[derive(Debug, Subcommand)]
@@ -209,22 +220,6 @@ pub(crate) struct Label {
     /// Port to listen on [default: a free one]
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Rejudge {
-    /// Folder of the run, such as results/quickstart
-    pub(crate) run: PathBuf,
-    /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
-    #[arg(long, value_name = "JUDGE")]
-    pub(crate) judge: String,
-    /// Folder for the new verdicts; the run itself stays as it is [default: RUN-judged]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) spending: Spending,
-    #[command(flatten)]
-    pub(crate) tape: Tape,
 }
 
 #[derive(Debug, clap::Args)]

@@ -21,6 +21,7 @@ use crate::text::{self, NONE, or_none, several};
 pub(crate) fn document(tables: &Tables<'_>, calibration: Option<&CalibrationFile>) -> String {
     let sections = [
         head(tables),
+        rules::note(tables.manifest).into_iter().collect(),
         laundering(tables),
         calibration.map(|it| corrected::section(tables, it)).unwrap_or_default(),
         plots(tables),
@@ -107,7 +108,6 @@ fn head(tables: &Tables<'_>) -> Section {
         escaped(&manifest.judge),
         manifest.seed,
     ));
-    section.extend(rules::note(manifest));
     section.push(format!(
         "Started on {} with laundromat {}; experiment digest {}.",
         escaped(&manifest.date),

@@ -10,37 +10,34 @@ use laundromat_runner::experiment::{self, JudgeFile};
 use laundromat_runner::{RunError, rejudge};
 
 use super::run::{again, block_on, ended, options, quoted, today};
-use crate::args::{Judge, JudgeCommand, Rejudge};
+use crate::args::{Judge, JudgeCommand};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
-    match (&args.command, &args.rejudge) {
-        (Some(JudgeCommand::Calibrate(args)), _) => calibrate::run(args),
-        (Some(JudgeCommand::Label(args)), _) => label::run(args),
-        (None, Some(args)) => rejudge_run(args),
-        // Without a subcommand clap asks for the run.
-        (None, None) => Err(CliError::Internal("a run to judge was not named".to_owned())),
+    match (&args.command, &args.run, &args.judge) {
+        (Some(JudgeCommand::Calibrate(args)), ..) => calibrate::run(args),
+        (Some(JudgeCommand::Label(args)), ..) => label::run(args),
+        (None, Some(run), Some(judge)) => again_judged(args, run, judge),
+        // Without a subcommand clap asks for both.
+        (None, ..) => Err(CliError::Internal("a run to judge was not named".to_owned())),
     }
 }
 
-fn rejudge_run(args: &Rejudge) -> Result<ExitCode, CliError> {
-    let judge = judge(&args.judge)?;
-    let folder = args.out.clone().unwrap_or_else(|| beside(&args.run));
+/// Judges what the run in `source` has stored, with the judge called `name`.
+fn again_judged(args: &Judge, source: &Path, name: &str) -> Result<ExitCode, CliError> {
+    let judge = judge(name)?;
+    let folder = args.out.clone().unwrap_or_else(|| beside(source));
     let options = options(today(), &args.spending, &args.tape)?;
     let progress = Progress::new();
     let show = move |event| progress.show(&event);
-    let judging = rejudge(&args.run, judge, &folder, options.clone(), show);
+    let judging = rejudge(source, judge, &folder, options.clone(), show);
     let finished = block_on(&options, judging)?;
-    let command = format!(
-        "laundromat judge {} --judge {} --out {}",
-        quoted(&args.run),
-        quoted(Path::new(&args.judge)),
-        quoted(&folder)
-    );
+    let command =
+        format!("laundromat judge {} --judge {} --out {}", quoted(source), quoted(Path::new(name)), quoted(&folder));
     if let Some(tape) = &args.tape.record {
-        laundromat_runner::record(&folder, Some(&args.run), tape)?;
+        laundromat_runner::record(&folder, Some(source), tape)?;
     }
     ended(&finished, &again(command, &args.spending, &args.tape), &folder)
 }
