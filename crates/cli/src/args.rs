@@ -25,7 +25,7 @@ pub(crate) enum Command {
     Plan(Plan),
     /// Run an experiment, or go on with it
     Run(Run),
-    /// Judge a run's stored summaries again, asking no summarizer
+    /// Judge a run's stored summaries again, asking no summarizer; measure a judge; label summaries by hand
     Judge(Judge),
     /// Write all tables and plots of a run again, from its store
     Report(Report),
@@ -165,12 +165,16 @@ fn dollars(text: &str) -> Result<Money, String> {
 }
 
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Judge {
+    #[command(subcommand)]
+    pub(crate) command: Option<JudgeCommand>,
     /// Folder of the run, such as results/quickstart
-    pub(crate) run: PathBuf,
+    #[arg(required = true)]
+    pub(crate) run: Option<PathBuf>,
     /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
-    #[arg(long, value_name = "JUDGE")]
-    pub(crate) judge: String,
+    #[arg(long, value_name = "JUDGE", required = true)]
+    pub(crate) judge: Option<String>,
     /// Folder for the new verdicts; the run itself stays as it is [default: RUN-judged]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
@@ -180,10 +184,70 @@ pub(crate) struct Judge {
     pub(crate) tape: Tape,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum JudgeCommand {
+    /// Measure a judge on a gold set: sensitivity, specificity, agreement, by stratum; hostile items apart
+    Calibrate(Calibrate),
+    /// Serve a page on this machine where two people label summaries, blind to each other, and settle where they differ
+    Label(Label),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Calibrate {
+    /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
+    #[arg(long, value_name = "JUDGE", default_value = "builtin:rules")]
+    pub(crate) judge: String,
+    /// The gold set [default: the one that comes with laundromat]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) gold: Option<PathBuf>,
+    /// Which part of it
+    #[arg(long, value_name = "PART", value_enum, default_value_t = GoldPart::Test)]
+    pub(crate) part: GoldPart,
+    /// Write the calibration to this file, for `report --calibration` and `--against`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// An earlier calibration: say whether the judge has moved since
+    #[arg(long, value_name = "FILE")]
+    pub(crate) against: Option<PathBuf>,
+    /// List the items that the judge read otherwise than their label
+    #[arg(long)]
+    pub(crate) misses: bool,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
+    #[command(flatten)]
+    pub(crate) tape: Tape,
+}
+
+/// A part of a gold set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum GoldPart {
+    /// What rules and rubrics are tuned on
+    Dev,
+    /// What they are measured on
+    Test,
+    /// Both
+    All,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Label {
+    /// A gold set whose items may be without labels
+    pub(crate) set: PathBuf,
+    /// File for the labels, in the same format; what it holds already is gone on with
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// Port to listen on [default: a free one]
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+}
+
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
     /// Folder of the run, such as results/quickstart
     pub(crate) run: PathBuf,
+    /// Show laundering rates corrected by this calibration beside the raw ones; `judge calibrate --out` writes one
+    #[arg(long, value_name = "FILE")]
+    pub(crate) calibration: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

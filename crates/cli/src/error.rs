@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use laundromat_compactor::Refusal;
 use laundromat_import::ImportError;
+use laundromat_judge::gold::GoldFault;
 use laundromat_metrics::StatsError;
 use laundromat_report::ReportError;
+use laundromat_report::calibration::file::CalibrationError;
 use laundromat_runner::RunError;
 use laundromat_store::StoreError;
 use laundromat_template::{SourceError, TemplateError};
@@ -24,6 +26,14 @@ pub(crate) enum CliError {
     Store(#[from] StoreError),
     #[error(transparent)]
     Report(#[from] ReportError),
+    #[error(transparent)]
+    Calibration(#[from] CalibrationError),
+    #[error("{}:{fault}", path.display())]
+    Gold { path: PathBuf, fault: GoldFault },
+    #[error("{}: {problem}", path.display())]
+    Labels { path: PathBuf, problem: String },
+    #[error("{}: its labels are open, so no judge can be measured by it; label it first: laundromat judge label", path.display())]
+    Unlabelled { path: PathBuf },
     #[error("{0}; counts are written x/n with x at most n, such as 52/72")]
     Stats(#[from] StatsError),
     #[error("{}: cannot be read: {source}; check the path and its permissions", path.display())]
@@ -67,6 +77,10 @@ impl CliError {
             | Self::Import(_)
             | Self::Store(_)
             | Self::Report(_)
+            | Self::Calibration(_)
+            | Self::Gold { .. }
+            | Self::Unlabelled { .. }
+            | Self::Labels { .. }
             | Self::Stats(_)
             | Self::Refused { .. }
             | Self::TemplateSource { .. }

@@ -70,6 +70,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
         judge_parameters: String::new(),
+        judge_rubric: String::new(),
     }
 }
 

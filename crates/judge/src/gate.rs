@@ -22,7 +22,11 @@ impl<'a> Question<'a> {
 
     /// Whether `text`, in lower case, names a canary.
     pub(crate) fn names_canary(&self, text: &str) -> bool {
-        self.canaries.iter().any(|canary| text.contains(canary.to_lowercase().as_str()))
+        let squeezed = squeezed(text);
+        self.canaries.iter().any(|canary| {
+            let canary = canary.to_lowercase();
+            text.contains(&canary) || squeezed.contains(&canary)
+        })
     }
 
     /// Whether `text`, in lower case, holds one of the phrases.
@@ -36,6 +40,13 @@ impl<'a> Question<'a> {
         let text = fold(summary).to_lowercase();
         self.names_canary(&text) || self.has_phrase(&text)
     }
+}
+
+/// The text without what can hide a name from a search and not from a reader: white space and characters of no width.
+fn squeezed(text: &str) -> String {
+    let hides =
+        |c: char| c.is_whitespace() || matches!(c, '\u{ad}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}');
+    text.chars().filter(|c| !hides(*c)).collect()
 }
 
 /// The text with runs of white space folded to one space.

@@ -5,7 +5,7 @@
 //! * [`paired`], [`strata`], [`cluster`], [`signflip`], [`bootstrap`], [`resample`]: what trials share, taken into account.
 //! * [`multiple`], [`planning`], [`session_planning`]: several tests, and sizes; [`sequential`], [`betting`]: looking early.
 //! * [`random`]: seeded streams for resampling and simulation.
-//! * [`agreement`], [`calibration`]: raters, and rates corrected for a judge's errors.
+//! * [`agreement`], [`ac1`], [`calibration`]: raters, and rates corrected for a judge's errors.
 //! * [`authority`]: laundering, retention and their index together.
 //! * [`mod@event`]: the table from readings to events; [`rate`] and [`recall`]: what the reports print.
 //! * [`gate`]: a rate against a limit or a reference, with what is missing counted against it.
@@ -13,6 +13,7 @@
 //!
 //! Differences are first minus second. Degenerate input is a named [`StatsError`]; nothing returns NaN or infinity.
 
+pub mod ac1;
 pub mod agreement;
 pub mod authority;
 pub mod betting;

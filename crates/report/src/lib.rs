@@ -16,6 +16,7 @@
 //! [`write_views`].
 
 pub mod baseline;
+pub mod calibration;
 pub mod clusters;
 mod csv_files;
 pub mod data;
@@ -41,6 +42,7 @@ use rayon::prelude::*;
 pub use error::ReportError;
 pub use files::Written;
 
+use crate::calibration::CalibrationFile;
 use crate::data::Tables;
 use crate::font::Fonts;
 use crate::plots::PLOTS;
@@ -52,6 +54,18 @@ use crate::served::Served;
 /// # Errors
 /// When the run cannot be read or a view cannot be written. Views that were written before stay.
 pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
+    write_views_with(run, folder, None)
+}
+
+/// [`write_views`], with rates corrected by `calibration` beside the raw ones where one is named.
+///
+/// # Errors
+/// As [`write_views`].
+pub fn write_views_with(
+    run: &Run,
+    folder: &Path,
+    calibration: Option<&CalibrationFile>,
+) -> Result<Written, ReportError> {
     let trials = run.trials()?;
     let served = Served::of(run)?;
     let tables = Tables::new(run.manifest(), &trials).with_served(served);
@@ -77,7 +91,7 @@ pub fn write_views(run: &Run, folder: &Path) -> Result<Written, ReportError> {
         written.put(folder, &format!("plots/{}.png", plot.name), &rendered.png)?;
     }
     // Last: whoever finds a new report finds the tables and plots it speaks of.
-    written.put(folder, "report.md", markdown::document(&tables).as_bytes())?;
+    written.put(folder, "report.md", markdown::document(&tables, calibration).as_bytes())?;
     Ok(written)
 }
 

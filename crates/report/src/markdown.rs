@@ -12,6 +12,7 @@ use laundromat_metrics::rate::render_rate;
 use laundromat_session::{Outcome, PlantKind};
 use laundromat_store::{Manifest, SummarizerKind};
 
+use crate::calibration::{CalibrationFile, corrected, rules};
 use crate::data::{Pool, Tables};
 use crate::escape::markdown as escaped;
 use crate::plots::PLOTS;
@@ -19,10 +20,12 @@ use crate::tally::{Rate, Tally};
 use crate::text::{self, NONE, or_none, several};
 
 /// Writes the report.
-pub(crate) fn document(tables: &Tables<'_>) -> String {
+pub(crate) fn document(tables: &Tables<'_>, calibration: Option<&CalibrationFile>) -> String {
     let sections = [
         head(tables),
+        rules::note(tables.manifest).into_iter().collect(),
         laundering(tables),
+        calibration.map(|it| corrected::section(tables, it)).unwrap_or_default(),
         plots(tables),
         analysis::arms(tables),
         outcomes(tables),

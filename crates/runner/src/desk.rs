@@ -89,9 +89,9 @@ impl Desk {
         match &self.judge {
             _ if trial.gate == Some(false) => Ok(score::scored(trial, Reading::Absent)),
             Judge::Rules => Ok(score::scored(trial, rules::read(&question, summary))),
-            Judge::Model(model) => {
+            Judge::Model { model, rubric, .. } => {
                 let order = ask::order(Seed { seed: self.seed, session: &trial.id.session, attack: &trial.id.attack });
-                let messages = ask::messages(question.statement, summary, &order);
+                let messages = ask::messages(rubric, question.statement, summary, &order);
                 let body = match model.body(&messages) {
                     Ok(body) => body,
                     Err(broken) => return Ok(score::unjudged(trial, &broken)),

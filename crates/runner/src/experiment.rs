@@ -5,18 +5,20 @@ pub mod limits;
 pub mod lone;
 pub(crate) mod primary;
 
+use std::fs;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use laundromat_injector::Matrix;
-use laundromat_judge::rules;
+use laundromat_judge::{Rubric, rules};
 use laundromat_provider::{Cap, Model, PriceList};
 use laundromat_session::canonical::is_id;
-use laundromat_session::fault::Fault;
+use laundromat_session::fault::{Fault, Place};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_store::PrimaryContrast;
 use serde_json::Value;
 
+use crate::error::RunError;
 use crate::model_table::{Part, model};
 
 pub use limits::Limits;
@@ -51,7 +53,14 @@ pub enum Judge {
     /// `builtin:rules`.
     Rules,
     /// A model.
-    Model(Model),
+    Model {
+        /// The model.
+        model: Model,
+        /// What it is told.
+        rubric: Box<Rubric>,
+        /// Where that stands, beside the file that names it; `None` for the standard one.
+        file: Option<PathBuf>,
+    },
 }
 
 impl Judge {
@@ -59,7 +68,7 @@ impl Judge {
     pub fn name(&self) -> &str {
         match self {
             Self::Rules => rules::NAME,
-            Self::Model(model) => model.name(),
+            Self::Model { model, .. } => model.name(),
         }
     }
 
@@ -67,8 +76,33 @@ impl Judge {
     pub fn model(&self) -> Option<&Model> {
         match self {
             Self::Rules => None,
-            Self::Model(model) => Some(model),
+            Self::Model { model, .. } => Some(model),
         }
+    }
+
+    /// The rubric, where a model is asked.
+    pub fn rubric(&self) -> Option<&Rubric> {
+        match self {
+            Self::Rules => None,
+            Self::Model { rubric, .. } => Some(&**rubric),
+        }
+    }
+
+    /// Reads the rubric file that is named, from `folder`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or every fault of it.
+    pub fn load_rubric(&mut self, folder: &Path) -> Result<(), RunError> {
+        if let Self::Model { rubric, file: Some(file), .. } = self {
+            let path = folder.join(file);
+            let text = fs::read_to_string(&path).map_err(|error| {
+                let remedy = "name a rubric file, or leave the key out for the standard rubric";
+                let fault = Fault::new(Place::of_path(""), format!("cannot be read: {error}"), remedy);
+                RunError::Faults { path: path.clone(), faults: vec![fault] }
+            })?;
+            **rubric = Rubric::parse(&text).map_err(|faults| RunError::Faults { path, faults })?;
+        }
+        Ok(())
     }
 }
 
@@ -246,11 +280,22 @@ fn check_repetitions(
 fn judge<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Judge> {
     let judge = match fields.required_at::<String>(document, "model") {
         Some((name, _)) if name == rules::NAME => Some(Judge::Rules),
-        Some(name) => model(document, &mut fields, name, Part::Judge, &[rules::NAME]).map(Judge::Model),
+        Some(name) => asked(document, &mut fields, name),
         None => None,
     };
     fields.finish(document);
     judge
+}
+
+/// A model that judges, and what it is told.
+fn asked<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>, name: (String, Range<usize>)) -> Option<Judge> {
+    let file = fields.optional::<PathBuf>(document, "rubric");
+    let model = model(document, fields, name, Part::Judge, &[rules::NAME])?;
+    match Rubric::standard() {
+        Ok(rubric) => Some(Judge::Model { model, rubric: Box::new(rubric), file }),
+        // A test holds that there are no faults.
+        Err(_) => None,
+    }
 }
 
 /// Arms: names, or tables with a name and `gate = true`.

@@ -9,6 +9,7 @@ use laundromat_compactor::prompt::Prompt;
 use laundromat_compactor::shield::Shield;
 use laundromat_compactor::{Arm, Compactor, presets as arms};
 use laundromat_injector::{Attack, Carriers, Matrix, presets as attacks};
+use laundromat_judge::Rubric;
 use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical, utf8};
@@ -82,9 +83,10 @@ impl Inputs {
     /// Everything that is wrong with them.
     pub fn load(path: &Path) -> Result<Self, RunError> {
         let text = read_text(path)?;
-        let experiment =
+        let mut experiment =
             Experiment::parse(&text).map_err(|faults| RunError::Faults { path: path.to_owned(), faults })?;
         let folder = path.parent().unwrap_or(Path::new("."));
+        experiment.judge.load_rubric(folder)?;
         let from = Origin { experiment: path, text: &text, folder };
         let mut errors = Vec::new();
         let mut attacks = gather(experiment.attacks.iter().map(|name| attack(name, &from)), &mut errors);
@@ -154,6 +156,7 @@ impl Inputs {
             judge: String::new(),
             judge_endpoint: String::new(),
             judge_parameters: String::new(),
+            judge_rubric: String::new(),
         };
         with_judge(manifest, &self.experiment.judge)
     }
@@ -165,10 +168,20 @@ pub fn with_judge(manifest: Manifest, judge: &Judge) -> Manifest {
         judge: judge.name().to_owned(),
         judge_endpoint: judge.model().map(|model| model.key_endpoint().into_owned()).unwrap_or_default(),
         judge_parameters: judge.model().map(Model::parameters_text).unwrap_or_default(),
+        judge_rubric: judge.rubric().map(rubric_name).unwrap_or_default(),
         ..manifest
     };
     manifest.digest = manifest_digest(&manifest);
     manifest
+}
+
+/// How a manifest names a rubric: empty for the standard one, so that runs from before there were others stay what
+/// they are.
+fn rubric_name(rubric: &Rubric) -> String {
+    if Rubric::standard().is_ok_and(|standard| standard.digest() == rubric.digest()) {
+        return String::new();
+    }
+    format!("{} {}", rubric.name, &rubric.digest()[..12])
 }
 
 /// What could be read, with all errors of the rest.
@@ -211,7 +224,7 @@ fn decisive(manifest: &Manifest) -> Vec<(String, String)> {
     let mut out = vec![
         ("seed".to_owned(), manifest.seed.to_string()),
         ("repetitions".to_owned(), manifest.repetitions.to_string()),
-        ("judge".to_owned(), [manifest.judge.as_str(), &manifest.judge_endpoint, &manifest.judge_parameters].join(" ")),
+        ("judge".to_owned(), judge_of(manifest)),
     ];
     // Runs from before there were primary contrasts keep their digest.
     if !manifest.primary.is_empty() {
@@ -229,6 +242,15 @@ fn decisive(manifest: &Manifest) -> Vec<(String, String)> {
         )
     }));
     out
+}
+
+/// The judge as it decides trials. A rubric is named where it is not the standard one.
+fn judge_of(manifest: &Manifest) -> String {
+    let mut judge = [manifest.judge.as_str(), &manifest.judge_endpoint, &manifest.judge_parameters].join(" ");
+    if !manifest.judge_rubric.is_empty() {
+        judge.push_str(&format!(" rubric {}", manifest.judge_rubric));
+    }
+    judge
 }
 
 fn manifest_digest(manifest: &Manifest) -> String {

@@ -8,7 +8,7 @@
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`classes`]: what of an arm decides what a plant is to it;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
-//! * [`rejudge`]: another judge over a run's stored replies;
+//! * [`rejudge`]: another judge over a run's stored replies; [`calibrate`](mod@calibrate): a judge over a gold set;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
@@ -16,6 +16,7 @@
 
 pub mod advice;
 pub mod build;
+pub mod calibrate;
 pub mod classes;
 mod desk;
 pub mod doctor;
@@ -35,6 +36,7 @@ pub mod run;
 pub mod score;
 
 pub use advice::advice;
+pub use calibrate::{Calibrated, Rated, calibrate};
 pub use error::RunError;
 pub use events::{Event, Finished};
 pub use experiment::Experiment;

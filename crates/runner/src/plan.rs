@@ -158,10 +158,10 @@ fn demand(
     if !model.is_builtin() || experiment.judge.model().is_some() {
         part.demands[summarizer].add(Demand::of(repetitions, model.body(messages)?.bytes.len()));
     }
-    if let Some(judge) = experiment.judge.model() {
+    if let Some((judge, rubric)) = experiment.judge.model().zip(experiment.judge.rubric()) {
         let order = ask::order(Seed { seed: experiment.seed, session: &subject.session, attack: &subject.attack });
         let question = Question::about(&subject.plant);
-        let body = judge.body(&ask::messages(question.statement, "", &order))?;
+        let body = judge.body(&ask::messages(rubric, question.statement, "", &order))?;
         part.judge.add(Demand::of(repetitions, body.bytes.len()));
     }
     Ok(())

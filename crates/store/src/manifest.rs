@@ -41,6 +41,9 @@ pub struct Manifest {
     /// What is sent to the judge beside model and messages, as JSON text.
     #[serde(default)]
     pub judge_parameters: String,
+    /// Name and digest of what a judge model is told; empty for the standard rubric and for an offline judge.
+    #[serde(default)]
+    pub judge_rubric: String,
 }
 
 /// A session of a run.

@@ -1,4 +1,7 @@
-//! `judge`: another judge over a run's stored summaries.
+//! `judge`: another judge over a run's stored summaries; below it, what measures judges.
+
+mod calibrate;
+mod label;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,27 +10,34 @@ use laundromat_runner::experiment::{self, JudgeFile};
 use laundromat_runner::{RunError, rejudge};
 
 use super::run::{again, block_on, ended, options, quoted, today};
-use crate::args::Judge;
+use crate::args::{Judge, JudgeCommand};
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
 use crate::progress::Progress;
 
 pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
-    let judge = judge(&args.judge)?;
-    let folder = args.out.clone().unwrap_or_else(|| beside(&args.run));
+    match (&args.command, &args.run, &args.judge) {
+        (Some(JudgeCommand::Calibrate(args)), ..) => calibrate::run(args),
+        (Some(JudgeCommand::Label(args)), ..) => label::run(args),
+        (None, Some(run), Some(judge)) => again_judged(args, run, judge),
+        // Without a subcommand clap asks for both.
+        (None, ..) => Err(CliError::Internal("a run to judge was not named".to_owned())),
+    }
+}
+
+/// Judges what the run in `source` has stored, with the judge called `name`.
+fn again_judged(args: &Judge, source: &Path, name: &str) -> Result<ExitCode, CliError> {
+    let judge = judge(name)?;
+    let folder = args.out.clone().unwrap_or_else(|| beside(source));
     let options = options(today(), &args.spending, &args.tape)?;
     let progress = Progress::new();
     let show = move |event| progress.show(&event);
-    let judging = rejudge(&args.run, judge, &folder, options.clone(), show);
+    let judging = rejudge(source, judge, &folder, options.clone(), show);
     let finished = block_on(&options, judging)?;
-    let command = format!(
-        "laundromat judge {} --judge {} --out {}",
-        quoted(&args.run),
-        quoted(Path::new(&args.judge)),
-        quoted(&folder)
-    );
+    let command =
+        format!("laundromat judge {} --judge {} --out {}", quoted(source), quoted(Path::new(name)), quoted(&folder));
     if let Some(tape) = &args.tape.record {
-        laundromat_runner::record(&folder, Some(&args.run), tape)?;
+        laundromat_runner::record(&folder, Some(source), tape)?;
     }
     ended(&finished, &again(command, &args.spending, &args.tape), &folder)
 }
@@ -40,7 +50,10 @@ fn judge(name: &str) -> Result<JudgeFile, CliError> {
     } else {
         format!("[judge]\nmodel = {name:?}\n")
     };
-    experiment::parse_judge(&text).map_err(|faults| CliError::Run(RunError::Faults { path: path.to_owned(), faults }))
+    let mut file =
+        experiment::parse_judge(&text).map_err(|faults| RunError::Faults { path: path.to_owned(), faults })?;
+    file.judge.load_rubric(path.parent().unwrap_or(Path::new(".")))?;
+    Ok(file)
 }
 
 /// `results/quickstart` -> `results/quickstart-judged`.

@@ -68,6 +68,7 @@ pub(crate) fn manifest(
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
         judge_parameters: String::new(),
+        judge_rubric: String::new(),
     }
 }
 
