@@ -9,7 +9,7 @@ use laundromat_metrics::Counts;
 use laundromat_metrics::difference::{rate_difference, z_pooled};
 use laundromat_metrics::rate::{ModelMean, pool_means};
 use laundromat_session::{Outcome, PlantKind};
-use laundromat_store::{Manifest, SummarizerKind, Trial};
+use laundromat_store::{Asks, Manifest, SummarizerKind, Trial};
 
 use crate::tally::{Rate, Tally, event_of};
 
@@ -47,6 +47,8 @@ pub enum Test {
     },
     /// A deterministic reader: no sampling, so nothing to test.
     Deterministic,
+    /// An arm asks no model: its one answer is no sample.
+    NoModel,
     /// All trials of both arms ended alike.
     NoVariance,
     /// An arm has no judged trial.
@@ -59,6 +61,7 @@ impl Test {
         match self {
             Self::Pooled { .. } => "pooled two-proportion z",
             Self::Deterministic => "none (deterministic reader)",
+            Self::NoModel => "none (an arm asks no model)",
             Self::NoVariance => "none (no variance)",
             Self::Nothing => "none (nothing judged)",
         }
@@ -151,8 +154,11 @@ impl<'a> Tables<'a> {
         let arms = places(manifest.arms.iter().map(|arm| arm.name.as_str()));
         let summarizers = places(manifest.summarizers.iter().map(|summarizer| summarizer.name.as_str()));
         let mut cells = Vec::new();
-        for _ in 0..manifest.sessions.len() * manifest.attacks.len() * manifest.arms.len() {
-            cells.extend(manifest.summarizers.iter().map(|it| Tally::planned(repetitions(manifest, it.kind))));
+        for _ in 0..manifest.sessions.len() * manifest.attacks.len() {
+            for arm in &manifest.arms {
+                let planned = |it| Tally::planned(u64::from(manifest.repetitions_of(arm, it)));
+                cells.extend(manifest.summarizers.iter().map(planned));
+            }
         }
         for trial in self.trials {
             let id = &trial.id;
@@ -164,8 +170,8 @@ impl<'a> Tables<'a> {
             );
             // A trial that the manifest does not plan is shown in trials.csv and counted nowhere.
             let (Some(&session), Some(&attack), Some(&arm), Some(&summarizer)) = place else { continue };
-            let planned = 1..=repetitions(manifest, manifest.summarizers[summarizer].kind);
-            if planned.contains(&u64::from(id.rep)) {
+            let planned = 1..=manifest.repetitions_of(&manifest.arms[arm], &manifest.summarizers[summarizer]);
+            if planned.contains(&id.rep) {
                 cells[self.slot(session, attack, arm, summarizer)].add(manifest.attacks[attack].kind, trial);
             }
         }
@@ -239,7 +245,8 @@ impl<'a> Tables<'a> {
 
     /// A rate over some attacks of one kind.
     pub fn rate(&self, arm: usize, attacks: &[usize], pool: Pool) -> Rate {
-        Rate::of(self.tally(&self.sessions(), attacks, arm, &self.members(pool)), self.kind(pool))
+        let tally = self.tally(&self.sessions(), attacks, arm, &self.members(pool));
+        Rate::of(tally, self.kind(pool), self.manifest.arms[arm].asks)
     }
 
     /// What the plant of a trial was; `None` for an attack that is not in the manifest.
@@ -335,8 +342,10 @@ impl<'a> Tables<'a> {
         let members = self.members(pool);
         let [tally_a, tally_b] = [a, b].map(|arm| self.tally(&self.sessions(), &[attack], arm, &members));
         let counts = tally_a.counts().zip(tally_b.counts());
+        let asks_nobody = [a, b].iter().any(|&arm| self.manifest.arms[arm].asks == Asks::Nobody);
         let test = match (counts, self.kind(pool)) {
             (None, _) => Test::Nothing,
+            (Some(_), _) if asks_nobody => Test::NoModel,
             (Some(_), SummarizerKind::Builtin) => Test::Deterministic,
             (Some((first, second)), SummarizerKind::Llm) => match z_pooled(first, second) {
                 Ok(test) => Test::Pooled { z: test.z, p: test.p_two_sided },
@@ -345,14 +354,6 @@ impl<'a> Tables<'a> {
         };
         let diff = counts.map(|(first, second)| rate_difference(first, second));
         Contrast { attack, pool, a, b, tally_a, tally_b, diff, test }
-    }
-}
-
-/// Repetitions of a cell: asking a deterministic model twice would count one answer twice.
-fn repetitions(manifest: &Manifest, kind: SummarizerKind) -> u64 {
-    match kind {
-        SummarizerKind::Builtin => 1,
-        SummarizerKind::Llm => u64::from(manifest.repetitions),
     }
 }
 

@@ -248,7 +248,7 @@ fn intervals(tables: &Tables<'_>) -> Section {
             let rate = &row.rate;
             let interval = match rate.spread {
                 Spread::Wilson(it) => format!("{} – {}", text::percent(it.low), text::percent(it.high)),
-                Spread::Deterministic | Spread::Nothing => rate.spread.id().to_owned(),
+                Spread::Deterministic | Spread::NoModel | Spread::Nothing => rate.spread.id().to_owned(),
             };
             let bounds = rate.bounds.map(|it| format!("{} – {}", text::percent(it.low), text::percent(it.high)));
             vec![
@@ -372,7 +372,9 @@ fn contrasts(tables: &Tables<'_>) -> Section {
         .map(|it| {
             let (z, p) = match it.test {
                 Test::Pooled { z, p } => (format!("{z:.2}"), text::p_value(p)),
-                Test::Deterministic | Test::NoVariance | Test::Nothing => (NONE.to_owned(), NONE.to_owned()),
+                Test::Deterministic | Test::NoModel | Test::NoVariance | Test::Nothing => {
+                    (NONE.to_owned(), NONE.to_owned())
+                }
             };
             let counts = |tally: &Tally| tally.counts().map_or_else(|| NONE.to_owned(), text::fraction);
             vec![

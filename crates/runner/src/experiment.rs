@@ -112,11 +112,6 @@ impl Experiment {
         document.finish(experiment)
     }
 
-    /// Repetitions of a cell of this summarizer.
-    pub fn repetitions_of(&self, summarizer: usize) -> u32 {
-        if self.summarizers[summarizer].model.is_builtin() { 1 } else { self.repetitions }
-    }
-
     /// The settings that a model's destination would refuse and that are not sent, one sentence each.
     pub fn not_sent(&self) -> Vec<String> {
         let summarizers = self.summarizers.iter().map(|it| (it.name.as_str(), &it.model));

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use laundromat_compactor::prompt::Prompt;
 use laundromat_compactor::shield::Shield;
@@ -12,7 +13,7 @@ use laundromat_injector::{Attack, InjectError, has_carrier, presets as attacks};
 use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical, utf8};
-use laundromat_store::{ArmInfo, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
+use laundromat_store::{ArmInfo, Asks, AttackInfo, Manifest, SessionInfo, SummarizerInfo, SummarizerKind};
 use rayon::prelude::*;
 
 use crate::error::RunError;
@@ -40,7 +41,7 @@ pub struct SessionEntry {
 #[derive(Debug)]
 pub enum ArmKind {
     /// It builds its requests here.
-    Built(Box<Compactor>),
+    Built(Arc<Compactor>),
     /// Its own program builds them.
     Exec {
         /// The arm, its variable filled in.
@@ -122,6 +123,13 @@ impl Inputs {
         if digest(canonical::write(&session).as_bytes()) == entry.info.digest { Ok(session) } else { Err(changed()) }
     }
 
+    /// Repetitions of a cell of the arm with this name and of this summarizer.
+    pub fn repetitions_of(&self, arm: &str, summarizer: usize) -> u32 {
+        let asks = self.arm_infos.iter().find(|info| info.name == arm).map_or(Asks::Summarizer, |info| info.asks);
+        let is_builtin = self.experiment.summarizers[summarizer].model.is_builtin();
+        if is_builtin || asks == Asks::Nobody { 1 } else { self.experiment.repetitions }
+    }
+
     /// The manifest of a run that is first started on `date`.
     pub fn manifest(&self, date: String) -> Manifest {
         let summarizers = self.experiment.summarizers.iter().map(|summarizer| SummarizerInfo {
@@ -131,6 +139,7 @@ impl Inputs {
             endpoint: summarizer.model.key_endpoint().into_owned(),
             route: summarizer.model.route().id().to_owned(),
             parameters: summarizer.model.parameters_text(),
+            template: None,
         });
         let manifest = Manifest {
             name: self.experiment.name.clone(),
@@ -379,6 +388,8 @@ fn exec_arm(entry: &ArmEntry, text: &str, path: &Path) -> Result<Loaded, RunErro
         faults: Vec::new(),
         digest: digest(&[text.as_bytes(), b"\0", &sources].concat()),
         gate: entry.gate,
+        asks: Asks::Summarizer,
+        supplied: None,
     };
     let kind = ArmKind::Exec { arm: Box::new(arm), path: path.to_owned() };
     Ok(Loaded { kind, info, entry: entry.name.clone(), template: Some(template) })
@@ -407,13 +418,15 @@ fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<Loaded, RunError> {
         faults: arm.faults.iter().map(|fault| fault.id().to_owned()).collect(),
         digest: digest([text.as_str(), &prompt, shield_text.unwrap_or_default()].join("\0").as_bytes()),
         gate: entry.gate,
+        asks: if arm.form.asks_model() { Asks::Summarizer } else { Asks::Nobody },
+        supplied: None,
     };
     let prompt = Prompt::parse(&prompt).map_err(|faults| faulty(&prompt_path, faults))?;
     let shield = match &shield {
         Some((text, path)) => Some(Shield::parse(text).map_err(|faults| faulty(path, faults))?),
         None => None,
     };
-    let kind = ArmKind::Built(Box::new(Compactor::assemble(arm, prompt, shield)));
+    let kind = ArmKind::Built(Arc::new(Compactor::assemble(arm, prompt, shield)));
     Ok(Loaded { kind, info, entry: entry.name.clone(), template: None })
 }
 

@@ -4,6 +4,7 @@
 //! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store -> [`record`]
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
+//! * [`walk`]: arms that ask several times, or make something of the reply; [`in_place`]: arms that ask nobody;
 //! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
@@ -21,6 +22,7 @@ pub mod events;
 pub mod exec;
 pub mod experiment;
 pub mod forecast;
+pub mod in_place;
 pub mod inputs;
 pub mod keeper;
 mod ledger;
@@ -30,6 +32,7 @@ pub mod record;
 pub mod rejudge;
 pub mod run;
 pub mod score;
+pub mod walk;
 
 pub use error::RunError;
 pub use events::{Event, Finished};

@@ -28,6 +28,17 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
     row("cells", estimate.cells.to_string());
     row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
     row("summarizer calls", estimate.summarizer_calls.to_string());
+    if estimate.walked_trials > 0 {
+        let told = format!(
+            "with {} of these calls at most: one that does not end normally is a trial's last; {} tokens are reckoned \
+             for each reply that a later call holds",
+            estimate.walked_calls, EXPECTED_SUMMARY
+        );
+        row("trials of several steps", format!("{}, {told}", estimate.walked_trials));
+    }
+    if estimate.unasked_trials > 0 {
+        row("trials without a call", format!("{}, whose arms ask nobody", estimate.unasked_trials));
+    }
     if estimate.exec_trials > 0 {
         let told = "whose programs make their calls themselves: how many and at what cost is not known before";
         row("exec trials", format!("{}, {told}", estimate.exec_trials));
