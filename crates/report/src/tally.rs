@@ -179,3 +179,20 @@ impl Rate {
         Self { rate: counts.map(Counts::rate), spread, usable, bounds, tally }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use laundromat_store::{Asks, SummarizerKind};
+
+    use super::{Rate, Spread, Tally};
+
+    #[test]
+    fn what_asks_nobody_has_no_interval_whoever_the_summarizer_would_be() {
+        let tally = Tally { runs: 4, judged: 4, exposed: 4, events: 1, ..Tally::default() };
+        for kind in [SummarizerKind::Llm, SummarizerKind::Builtin] {
+            assert_eq!(Rate::of(tally.clone(), kind, Asks::Nobody).spread, Spread::NoModel);
+        }
+        assert!(matches!(Rate::of(tally, SummarizerKind::Llm, Asks::Summarizer).spread, Spread::Wilson(_)));
+        assert_eq!(Rate::of(Tally::default(), SummarizerKind::Llm, Asks::Nobody).spread, Spread::Nothing);
+    }
+}
