@@ -70,6 +70,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
         attacks: vec![attack("standing-approval", PlantKind::Attack), attack("clean", PlantKind::Clean)],
         arms: arms.iter().map(|(name, _)| arm(name, *name == "typed")).collect(),
         summarizers: MODELS.map(summarizer).to_vec(),
+        shields: None,
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
         judge_parameters: String::new(),

@@ -3,6 +3,8 @@
 //! A section is one function that hands back its Markdown; [`document`] only puts them in order. Names and all
 //! other text from outside pass through `escape::markdown`.
 
+mod arms;
+
 use std::collections::BTreeMap;
 
 use laundromat_metrics::Event;
@@ -26,7 +28,8 @@ pub(crate) fn document(tables: &Tables<'_>) -> String {
         outcomes(tables),
         controls(tables),
         contrasts(tables),
-        arms(tables),
+        arms::arms(tables),
+        arms::turns(tables),
         sessions(tables),
         files(),
     ];
@@ -401,25 +404,6 @@ fn contrasts(tables: &Tables<'_>) -> Section {
         );
     }
     section
-}
-
-fn arms(tables: &Tables<'_>) -> Section {
-    let rows: Vec<Vec<String>> = tables
-        .manifest
-        .arms
-        .iter()
-        .map(|arm| {
-            let faults = if arm.faults.is_empty() { "none".to_owned() } else { arm.faults.join(", ") };
-            [&arm.name, &arm.title, &arm.form, &arm.prompt, &faults].map(|cell| escaped(cell)).to_vec()
-        })
-        .collect();
-    vec![
-        "## Arms".to_owned(),
-        table(&owned(&["arm", "title", "form", "prompt", "faults"]), &rows),
-        "A rate under a paraphrase of a prompt is not that harness's rate: an arm reproduces the structure of a harness, \
-         and only a prompt that the user supplies has its words. Faults are the invariants that the harness breaks."
-            .to_owned(),
-    ]
 }
 
 fn sessions(tables: &Tables<'_>) -> Section {

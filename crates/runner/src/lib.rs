@@ -5,6 +5,7 @@
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
 //! * [`walk`]: arms that ask several times, or make something of the reply; [`in_place`]: arms that ask nobody;
+//! * [`supplied`]: real prompts in place of paraphrases; [`turns`]: whose turn plants are in for a model;
 //! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
@@ -14,6 +15,7 @@
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
 //! goes to [`experiment`], one of a model to `model_table`, a new kind of progress to [`events`].
 
+mod arm_files;
 pub mod build;
 mod desk;
 pub mod doctor;
@@ -32,6 +34,8 @@ pub mod record;
 pub mod rejudge;
 pub mod run;
 pub mod score;
+pub mod supplied;
+pub mod turns;
 pub mod walk;
 
 pub use error::RunError;

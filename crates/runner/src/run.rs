@@ -25,6 +25,7 @@ use crate::keeper::{Keeper, Texts};
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::score::{self, Made, Read};
+use crate::turns;
 use crate::walk::observed;
 
 /// Sessions built ahead of the trials in flight: enough to keep all cores busy, few enough to keep memory flat.
@@ -111,7 +112,7 @@ pub async fn run(
     let ledger = options.ledger(experiment.models(), &experiment.prices, experiment.cap)?;
     let programs = Programs::start(&inputs).await?;
     let store = Store::open(folder)?;
-    let manifest = match store.manifest()? {
+    let mut manifest = match store.manifest()? {
         None => {
             let manifest = inputs.manifest(options.date());
             store.set_manifest(&manifest)?;
@@ -135,6 +136,9 @@ pub async fn run(
             }
         }
     };
+    if turns::tell(&inputs, &mut manifest)? {
+        store.set_manifest(&manifest)?;
+    }
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
     let is_replay = options.replay.is_some();

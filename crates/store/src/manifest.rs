@@ -30,6 +30,9 @@ pub struct Manifest {
     pub arms: Vec<ArmInfo>,
     /// The summarizers.
     pub summarizers: Vec<SummarizerInfo>,
+    /// The shields that the run has chosen; `None` where all of its arms' act.
+    #[serde(default)]
+    pub shields: Option<Vec<String>>,
     /// The judge's model, such as `builtin:rules`.
     pub judge: String,
     /// Where the judge is asked; empty for an offline one.

@@ -13,16 +13,23 @@ use crate::terminal::line;
 const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
-    let inputs = Inputs::load(&args.experiment)?;
+    let inputs = Inputs::load_with(&args.experiment, &args.prompt_from)?;
     let prices = args.prices.as_deref().map(super::run::price_list).transpose()?;
     let today = super::run::today();
     let estimate = plan::estimate(&inputs, &today)?;
     let experiment = &inputs.experiment;
-    let row = |name: &str, value: String| line(&format!("{name:<22}{value}"));
+    let row = |name: &str, value: String| line(&format!("{name:<21} {value}"));
     row("experiment", experiment.name.clone());
     row("sessions", estimate.sessions.to_string());
     row("attacks and controls", listed(inputs.attacks.iter().map(|attack| attack.name.as_str())));
     row("arms", listed(inputs.arms.iter().map(|arm| arm.name())));
+    let supplied: Vec<&str> = inputs.supplied_prompts().collect();
+    if !supplied.is_empty() {
+        row("prompt = user-supplied", supplied.join(", "));
+    }
+    if let Some(chosen) = &experiment.shields {
+        row("shields", if chosen.is_empty() { "none".to_owned() } else { chosen.join(", ") });
+    }
     row("summarizers", listed(experiment.summarizers.iter().map(|summarizer| summarizer.model.name())));
     row("judge", experiment.judge.name().to_owned());
     row("cells", estimate.cells.to_string());

@@ -67,6 +67,7 @@ pub(crate) fn manifest(
         attacks,
         arms,
         summarizers,
+        shields: None,
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
         judge_parameters: String::new(),
