@@ -167,12 +167,12 @@ fn a_chain_goes_on_where_it_was_stopped() {
 
 #[test]
 fn a_part_that_is_cut_off_ends_the_trial_and_what_was_asked_is_kept() {
-    let cut = Fault::new(FaultKind::Truncated, When::Probability(0.4)).applies_to(AppliesTo::Summarize);
-    let refused = Fault::new(FaultKind::ContextOverflow, When::Probability(0.2)).applies_to(AppliesTo::Summarize);
+    let cut = Fault::new(FaultKind::Truncated, When::Probability(0.3)).applies_to(AppliesTo::Summarize);
+    let refused = Fault::new(FaultKind::ContextOverflow, When::Probability(0.3)).applies_to(AppliesTo::Summarize);
     let mock = mock(script().fault(cut).fault(refused));
     let temp = tempfile::tempdir().expect("a folder");
     let experiment = staged(&mock, temp.path(), "summarize");
-    let text = fs::read_to_string(&experiment).expect("text").replace("repetitions = 2", "repetitions = 8");
+    let text = fs::read_to_string(&experiment).expect("text").replace("repetitions = 2", "repetitions = 24");
     fs::write(&experiment, text).expect("written");
     let (out, tape) = (temp.path().join("out"), temp.path().join("tape.jsonl"));
     assert_ends_well(&run(&experiment, &out, &[&DATE[..], &["--record", tape.to_str().expect("text")]].concat()));
