@@ -76,13 +76,25 @@ fn refused(messages: &[Message], arm: &Arm) -> Vec<String> {
     refused
 }
 
-/// Places at which an arm's own design breaks a destination's rule, with the rule. A run says so for each trial.
-fn is_known(refusal: &str) -> bool {
-    KNOWN.iter().any(|(arm, rule)| refusal.starts_with(&format!("{arm} as ")) && refusal.contains(rule))
+/// Harnesses that put their instructions into a system message and nothing behind the turns, with the rules that they
+/// break so where the last turn is the agent's: many routes want a user's message last. A run over such a route ends
+/// these trials as invalid requests and sends nothing.
+const KNOWN: [(&str, &[&str]); 3] = [
+    ("agent-framework-net", &["last_assistant", "prefill", "ends_with_model"]),
+    ("semantic-kernel", &["prefill", "ends_with_model", "alternation"]),
+    ("semantic-kernel-tools", &["prefill", "ends_with_model", "alternation", "user_after_tool"]),
+];
+
+/// Whether a refusal is of the `rule` that `arm` breaks by its own design.
+fn is_of(refusal: &str, arm: &str, rule: &str) -> bool {
+    refusal.starts_with(&format!("{arm} as ")) && refusal.contains(&format!(": rule {rule}:"))
 }
 
-/// What ends in an assistant's message, or in a system's, where a route wants a user's last.
-const KNOWN: &[(&str, &str)] = &[];
+/// All that is wrong and not known.
+fn unknown(wrong: &[String]) -> Vec<&String> {
+    let is_known = |refusal: &str| KNOWN.iter().any(|(arm, rules)| rules.iter().any(|it| is_of(refusal, arm, it)));
+    wrong.iter().filter(|refusal| !is_known(refusal)).collect()
+}
 
 fn check(sessions: &[Session]) -> Vec<String> {
     let mut wrong = Vec::new();
@@ -107,7 +119,7 @@ fn check(sessions: &[Session]) -> Vec<String> {
                     wrong.push(format!("{} sends {} characters of {}", arm.name, request.chars(), session.id));
                 }
                 if arm.form.asks_model() {
-                    let found = refused(&request.messages, arm).into_iter().filter(|refusal| !is_known(refusal));
+                    let found = refused(&request.messages, arm).into_iter();
                     wrong.extend(found.map(|refusal| format!("{refusal} ({})", session.id)));
                 }
             }
@@ -119,13 +131,18 @@ fn check(sessions: &[Session]) -> Vec<String> {
 #[test]
 fn every_preset_renders_bundled_sessions_within_bounds_and_by_all_rules() {
     let wrong = check(&corpus());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(unknown(&wrong).is_empty(), "{:#?}", unknown(&wrong));
+    // What is known is still so.
+    for (arm, rules) in KNOWN {
+        let breaks = |refusal: &String| rules.iter().any(|rule| is_of(refusal, arm, rule));
+        assert!(wrong.iter().any(breaks), "{arm} breaks none of {rules:?} any more");
+    }
 }
 
 #[test]
 fn every_preset_renders_published_sessions_within_bounds_and_by_all_rules() {
     let wrong = check(&published());
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(unknown(&wrong).is_empty(), "{:#?}", unknown(&wrong));
 }
 
 #[test]
