@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::{Parser, Subcommand};
 use laundromat_metrics::Counts;
 use laundromat_provider::Money;
+use laundromat_runner::supplied::PromptFrom;
 
 /// Measure how often context compaction turns untrusted text into the user's word.
 #[derive(Debug, Parser)]
@@ -110,6 +111,9 @@ pub(crate) struct Plan {
     /// A price list that goes before all others, as `run` takes it
     #[arg(long, value_name = "FILE")]
     pub(crate) prices: Option<PathBuf>,
+    /// Take the real text of a harness's prompt from FILE, in place of the paraphrase of ARM; may be repeated
+    #[arg(long, value_name = "ARM=FILE")]
+    pub(crate) prompt_from: Vec<PromptFrom>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -125,6 +129,9 @@ pub(crate) struct Run {
     /// Add trials to a run whose experiment has grown: more sessions, attacks, arms, summarizers or repetitions
     #[arg(long)]
     pub(crate) extend: bool,
+    /// Take the real text of a harness's prompt from FILE, in place of the paraphrase of ARM; may be repeated
+    #[arg(long, value_name = "ARM=FILE")]
+    pub(crate) prompt_from: Vec<PromptFrom>,
     #[command(flatten)]
     pub(crate) spending: Spending,
     #[command(flatten)]
@@ -461,6 +468,9 @@ pub(crate) enum ArmsCommand {
 pub(crate) struct ArmsShow {
     /// The arm: a name, or a path that ends in .toml
     pub(crate) arm: String,
+    /// Take the real text of a harness's prompt from FILE, in place of the paraphrase of ARM; may be repeated
+    #[arg(long, value_name = "ARM=FILE")]
+    pub(crate) prompt_from: Vec<PromptFrom>,
     #[command(flatten)]
     pub(crate) from: Planted,
 }
@@ -471,6 +481,9 @@ pub(crate) struct ArmsDiff {
     pub(crate) first: String,
     /// The second arm
     pub(crate) second: String,
+    /// Take the real text of a harness's prompt from FILE, in place of the paraphrase of ARM; may be repeated
+    #[arg(long, value_name = "ARM=FILE")]
+    pub(crate) prompt_from: Vec<PromptFrom>,
     #[command(flatten)]
     pub(crate) from: Planted,
 }
@@ -548,8 +561,11 @@ pub(crate) enum TemplateCommand {
 #[derive(Debug, clap::Args)]
 pub(crate) struct TemplateCheck {
     /// The template: a file of Jinja, a tokenizer_config.json, or a GGUF model
-    #[arg(long, value_name = "FILE")]
-    pub(crate) template: PathBuf,
+    #[arg(long, value_name = "FILE", required_unless_present = "server")]
+    pub(crate) template: Option<PathBuf>,
+    /// Ask this llama.cpp server what its model is given, such as http://127.0.0.1:8080; may stand beside --template
+    #[arg(long, value_name = "URL")]
+    pub(crate) server: Option<String>,
     /// The arm: a name, or a path that ends in .toml
     #[arg(long, value_name = "NAME")]
     pub(crate) arm: String,

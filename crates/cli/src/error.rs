@@ -56,6 +56,10 @@ pub(crate) enum CliError {
     TemplateSource { path: PathBuf, source: SourceError },
     #[error("{}: {source}", path.display())]
     Template { path: PathBuf, source: TemplateError },
+    #[error("{server}: {source}")]
+    TemplateServer { server: String, source: TemplateError },
+    #[error("a prompt is given for \"{}\", and what is shown is {shown}; write --prompt-from {shown}=FILE", arm.escape_debug())]
+    PromptForNobody { arm: String, shown: String },
     #[error("unknown probe \"{}\"; {remedy}", name.escape_debug())]
     UnknownProbe { name: String, remedy: String },
     #[error("internal error: {0}; please report it with the command that led here")]
@@ -84,6 +88,8 @@ impl CliError {
             | Self::Stats(_)
             | Self::Refused { .. }
             | Self::TemplateSource { .. }
+            | Self::TemplateServer { .. }
+            | Self::PromptForNobody { .. }
             | Self::Template { .. }
             | Self::UnknownProbe { .. }
             | Self::Cases { .. }

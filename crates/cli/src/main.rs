@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod error;
 mod exit_code;
+mod llama_server;
 mod progress;
 mod terminal;
 

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use laundromat_session::{Exposure, Outcome, PlantKind, Reading};
 use laundromat_store::{
-    ArmInfo, AttackInfo, Cell, Manifest, SessionInfo, Store, SummarizerInfo, SummarizerKind, Trial, TrialId, Write,
+    ArmInfo, Asks, AttackInfo, Cell, Manifest, SessionInfo, Store, SummarizerInfo, SummarizerKind, Trial, TrialId,
+    Write,
 };
 
 use common::laundromat;
@@ -33,6 +34,8 @@ fn arm(name: &str, gate: bool) -> ArmInfo {
         faults: Vec::new(),
         digest: "00".repeat(32),
         gate,
+        asks: Asks::Summarizer,
+        supplied: None,
     }
 }
 
@@ -53,6 +56,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
         endpoint: "https://example.invalid/v1".to_owned(),
         route: "chat-completions".to_owned(),
         parameters: String::new(),
+        template: None,
     };
     Manifest {
         name: "ci".to_owned(),
@@ -67,6 +71,7 @@ fn manifest(arms: &[(&str, Fate)], seed: u64) -> Manifest {
         arms: arms.iter().map(|(name, _)| arm(name, *name == "typed")).collect(),
         primary: Vec::new(),
         summarizers: MODELS.map(summarizer).to_vec(),
+        shields: None,
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
         judge_parameters: String::new(),

@@ -140,7 +140,7 @@ pub(crate) fn rates(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
         let clustered = row.clustered.as_ref();
         let interval = match rate.spread {
             Spread::Wilson(interval) => Some(interval),
-            Spread::Deterministic | Spread::Nothing => None,
+            Spread::Deterministic | Spread::NoModel | Spread::Nothing => None,
         };
         vec![
             text(&tables.manifest.arms[row.arm].name),
@@ -209,7 +209,7 @@ pub(crate) fn contrasts(tables: &Tables<'_>) -> Result<Vec<u8>, ReportError> {
     let rows = tables.contrasts.iter().map(|contrast| {
         let (z, p) = match contrast.test {
             Test::Pooled { z, p } => (real(Some(z)), p_value(p)),
-            Test::Deterministic | Test::NoVariance | Test::Nothing => (String::new(), String::new()),
+            Test::Deterministic | Test::NoModel | Test::NoVariance | Test::Nothing => (String::new(), String::new()),
         };
         let by_session = contrast.by_session.as_ref();
         let paired = by_session.and_then(|it| it.paired);
@@ -319,7 +319,7 @@ pub(crate) fn calls(run: &Run) -> Result<Vec<u8>, ReportError> {
     encode("calls.csv", &header, rows)
 }
 
-/// `captured.csv`: every request that the programs of exec arms sent; `None` where there are none.
+/// `captured.csv`: every request of exec arms and of arms of several steps, in their order; `None` where there are none.
 pub(crate) fn captured(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
     let header = [
         "session",
@@ -366,7 +366,7 @@ pub(crate) fn captured(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
     encode("captured.csv", &header, rows).map(Some)
 }
 
-/// `contexts.csv`: what the program of an exec arm gave back in each trial; `None` where there are none.
+/// `contexts.csv`: what was judged where that is no single reply; `None` where there is nothing such.
 pub(crate) fn contexts(run: &Run) -> Result<Option<Vec<u8>>, ReportError> {
     let header = ["session", "attack", "arm", "summarizer", "rep", "current_request", "summary_chars", "notes"];
     let returned = run.returned()?;

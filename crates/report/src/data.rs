@@ -10,7 +10,7 @@ use laundromat_metrics::difference::{rate_difference, z_pooled};
 use laundromat_metrics::rate::{ModelMean, pool_means};
 use laundromat_metrics::{Counts, Interval};
 use laundromat_session::{Outcome, PlantKind};
-use laundromat_store::{Manifest, SummarizerKind, Trial};
+use laundromat_store::{Asks, Manifest, SummarizerKind, Trial};
 use rayon::prelude::*;
 
 use crate::clusters::{Clustered, JudgedRun};
@@ -54,6 +54,8 @@ pub enum Test {
     },
     /// A deterministic reader: no sampling, so nothing to test.
     Deterministic,
+    /// An arm asks no model: its one answer is no sample.
+    NoModel,
     /// All trials of both arms ended alike.
     NoVariance,
     /// An arm has no judged trial.
@@ -66,6 +68,7 @@ impl Test {
         match self {
             Self::Pooled { .. } => "pooled two-proportion z",
             Self::Deterministic => "none (deterministic reader)",
+            Self::NoModel => "none (an arm asks no model)",
             Self::NoVariance => "none (no variance)",
             Self::Nothing => "none (nothing judged)",
         }
@@ -180,8 +183,11 @@ impl<'a> Tables<'a> {
         let summarizers = places(manifest.summarizers.iter().map(|summarizer| summarizer.name.as_str()));
         let mut cells = Vec::new();
         let mut runs: HashMap<_, Vec<JudgedRun>> = HashMap::new();
-        for _ in 0..manifest.sessions.len() * manifest.attacks.len() * manifest.arms.len() {
-            cells.extend(manifest.summarizers.iter().map(|it| Tally::planned(repetitions(manifest, it.kind))));
+        for _ in 0..manifest.sessions.len() * manifest.attacks.len() {
+            for arm in &manifest.arms {
+                let planned = |it| Tally::planned(u64::from(manifest.repetitions_of(arm, it)));
+                cells.extend(manifest.summarizers.iter().map(planned));
+            }
         }
         for trial in self.trials {
             let id = &trial.id;
@@ -193,8 +199,8 @@ impl<'a> Tables<'a> {
             );
             // A trial that the manifest does not plan is shown in trials.csv and counted nowhere.
             let (Some(&session), Some(&attack), Some(&arm), Some(&summarizer)) = place else { continue };
-            let planned = 1..=repetitions(manifest, manifest.summarizers[summarizer].kind);
-            if planned.contains(&u64::from(id.rep)) {
+            let planned = 1..=manifest.repetitions_of(&manifest.arms[arm], &manifest.summarizers[summarizer]);
+            if planned.contains(&id.rep) {
                 let kind = manifest.attacks[attack].kind;
                 cells[self.slot(session, attack, arm, summarizer)].add(kind, trial);
                 if let Some(event) = shows(kind, trial) {
@@ -278,7 +284,8 @@ impl<'a> Tables<'a> {
 
     /// A rate over some attacks of one kind.
     pub fn rate(&self, arm: usize, attacks: &[usize], pool: Pool) -> Rate {
-        Rate::of(self.tally(&self.sessions(), attacks, arm, &self.members(pool)), self.kind(pool))
+        let tally = self.tally(&self.sessions(), attacks, arm, &self.members(pool));
+        Rate::of(tally, self.kind(pool), self.manifest.arms[arm].asks)
     }
 
     /// What the plant of a trial was; `None` for an attack that is not in the manifest.
@@ -374,9 +381,11 @@ impl<'a> Tables<'a> {
         for arm in 0..self.manifest.arms.len() {
             for attack in 0..self.manifest.attacks.len() {
                 for pool in self.pools() {
-                    let clustered = match self.kind(pool) {
-                        SummarizerKind::Builtin => None,
-                        SummarizerKind::Llm => Clustered::of(&self.judged_runs(attack, arm, &self.members(pool))),
+                    let clustered = match (self.manifest.arms[arm].asks, self.kind(pool)) {
+                        (Asks::Nobody, _) | (_, SummarizerKind::Builtin) => None,
+                        (Asks::Summarizer, SummarizerKind::Llm) => {
+                            Clustered::of(&self.judged_runs(attack, arm, &self.members(pool)))
+                        }
                     };
                     rows.push(RateRow { arm, attack, pool, rate: self.rate(arm, &[attack], pool), clustered });
                 }
@@ -401,8 +410,10 @@ impl<'a> Tables<'a> {
         let members = self.members(pool);
         let [tally_a, tally_b] = [a, b].map(|arm| self.tally(&self.sessions(), &[attack], arm, &members));
         let counts = tally_a.counts().zip(tally_b.counts());
+        let asks_nobody = [a, b].iter().any(|&arm| self.manifest.arms[arm].asks == Asks::Nobody);
         let test = match (counts, self.kind(pool)) {
             (None, _) => Test::Nothing,
+            (Some(_), _) if asks_nobody => Test::NoModel,
             (Some(_), SummarizerKind::Builtin) => Test::Deterministic,
             (Some((first, second)), SummarizerKind::Llm) => match z_pooled(first, second) {
                 Ok(test) => Test::Pooled { z: test.z, p: test.p_two_sided },
@@ -411,13 +422,14 @@ impl<'a> Tables<'a> {
         };
         let diff = counts.map(|(first, second)| rate_difference(first, second));
         let by_session = match self.kind(pool) {
+            _ if asks_nobody => None,
             SummarizerKind::Builtin => None,
             SummarizerKind::Llm => {
                 let [first, second] = [a, b].map(|arm| self.judged_runs(attack, arm, &members));
                 Some(BySession::of(&first, &second, self.family(pool, a, b)))
             }
         };
-        let [bounds_a, bounds_b] = [&tally_a, &tally_b].map(|tally| Rate::of(tally.clone(), self.kind(pool)).bounds);
+        let [bounds_a, bounds_b] = [a, b].map(|arm| self.rate(arm, &[attack], pool).bounds);
         let bounds = bounds_a.zip(bounds_b).map(|(a, b)| Interval { low: a.low - b.high, high: a.high - b.low });
         Contrast { attack, pool, a, b, tally_a, tally_b, diff, bounds, by_session, test }
     }
@@ -435,14 +447,6 @@ impl<'a> Tables<'a> {
 struct Counted {
     cells: Vec<Tally>,
     runs: HashMap<(usize, usize), Vec<JudgedRun>>,
-}
-
-/// Repetitions of a cell: asking a deterministic model twice would count one answer twice.
-fn repetitions(manifest: &Manifest, kind: SummarizerKind) -> u64 {
-    match kind {
-        SummarizerKind::Builtin => 1,
-        SummarizerKind::Llm => u64::from(manifest.repetitions),
-    }
 }
 
 fn places<'n>(names: impl Iterator<Item = &'n str>) -> HashMap<&'n str, usize> {

@@ -4,6 +4,7 @@
 //! other text from outside pass through `escape::markdown`.
 
 mod analysis;
+mod arms;
 
 use std::collections::BTreeMap;
 
@@ -32,7 +33,8 @@ pub(crate) fn document(tables: &Tables<'_>, calibration: Option<&CalibrationFile
         controls(tables),
         analysis::contrasts(tables),
         analysis::quality(tables),
-        arms(tables),
+        arms::arms(tables),
+        arms::turns(tables),
         sessions(tables),
         files(),
     ];
@@ -315,25 +317,6 @@ fn by_event(tables: &Tables<'_>, attack: usize) -> String {
         })
         .collect();
     table(&header, &rows)
-}
-
-fn arms(tables: &Tables<'_>) -> Section {
-    let rows: Vec<Vec<String>> = tables
-        .manifest
-        .arms
-        .iter()
-        .map(|arm| {
-            let faults = if arm.faults.is_empty() { "none".to_owned() } else { arm.faults.join(", ") };
-            [&arm.name, &arm.title, &arm.form, &arm.prompt, &faults].map(|cell| escaped(cell)).to_vec()
-        })
-        .collect();
-    vec![
-        "## Arms".to_owned(),
-        table(&owned(&["arm", "title", "form", "prompt", "faults"]), &rows),
-        "A rate under a paraphrase of a prompt is not that harness's rate: an arm reproduces the structure of a harness, \
-         and only a prompt that the user supplies has its words. Faults are the invariants that the harness breaks."
-            .to_owned(),
-    ]
 }
 
 fn sessions(tables: &Tables<'_>) -> Section {

@@ -63,7 +63,7 @@ fn naive(test: Test) -> Option<String> {
     let shown = match test {
         Test::Pooled { .. } => text::statistic(test),
         Test::NoVariance => "no variance".to_owned(),
-        Test::Deterministic | Test::Nothing => return None,
+        Test::Deterministic | Test::NoModel | Test::Nothing => return None,
     };
     Some(format!("(naive pooled {shown}: assumes independent runs, for comparison with published tables)"))
 }

@@ -157,7 +157,7 @@ impl BySession {
         let naive = match naive {
             Test::Pooled { p, .. } => p <= Alpha::FIVE_PERCENT.value(),
             Test::NoVariance => false,
-            Test::Deterministic | Test::Nothing => return Agreement::Unknown,
+            Test::Deterministic | Test::NoModel | Test::Nothing => return Agreement::Unknown,
         };
         if naive == (sign_flip <= Alpha::FIVE_PERCENT.value()) { Agreement::Same } else { Agreement::Differ }
     }

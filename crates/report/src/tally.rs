@@ -6,7 +6,7 @@ use laundromat_metrics::interval::wilson;
 use laundromat_metrics::rate::missing_bounds;
 use laundromat_metrics::{Alpha, Counts, Event, Interval, event};
 use laundromat_session::{Exposure, Outcome, PlantKind};
-use laundromat_store::{SummarizerKind, Trial};
+use laundromat_store::{Asks, SummarizerKind, Trial};
 
 /// The trials of one or more cells, counted. Cells are added up to pool them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -150,6 +150,8 @@ pub enum Spread {
     Wilson(Interval),
     /// A deterministic reader: asking again says the same, so there is nothing to spread.
     Deterministic,
+    /// No model is asked: there is one answer, whoever the summarizer would be.
+    NoModel,
     /// No trial was judged with its plant fully sent.
     Nothing,
 }
@@ -160,6 +162,7 @@ impl Spread {
         match self {
             Self::Wilson(_) => "wilson-95",
             Self::Deterministic => "none (deterministic reader)",
+            Self::NoModel => "none (no model is asked)",
             Self::Nothing => "none (nothing judged)",
         }
     }
@@ -181,13 +184,16 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of a tally that models of `kind` fed.
-    pub fn of(tally: Tally, kind: SummarizerKind) -> Self {
+    /// The rate of a tally that models of `kind` fed, under an arm that asks so.
+    pub fn of(tally: Tally, kind: SummarizerKind, asks: Asks) -> Self {
         let counts = tally.counts();
-        let spread = match (counts, kind) {
-            (None, _) => Spread::Nothing,
-            (Some(_), SummarizerKind::Builtin) => Spread::Deterministic,
-            (Some(counts), SummarizerKind::Llm) => Spread::Wilson(wilson(counts, Alpha::FIVE_PERCENT)),
+        let spread = match (counts, asks, kind) {
+            (None, ..) => Spread::Nothing,
+            (Some(_), Asks::Nobody, _) => Spread::NoModel,
+            (Some(_), Asks::Summarizer, SummarizerKind::Builtin) => Spread::Deterministic,
+            (Some(counts), Asks::Summarizer, SummarizerKind::Llm) => {
+                Spread::Wilson(wilson(counts, Alpha::FIVE_PERCENT))
+            }
         };
         let usable = Counts::new(tally.events_usable, tally.usable).ok().map(Counts::rate);
         let unjudged = tally.runs - tally.judged;
@@ -199,8 +205,9 @@ impl Rate {
 #[cfg(test)]
 mod tests {
     use laundromat_session::{Exposure, PlantKind};
+    use laundromat_store::{Asks, SummarizerKind};
 
-    use super::says_something;
+    use super::{Rate, Spread, Tally, says_something};
 
     #[test]
     fn what_is_dropped_is_lost_and_not_left_out() {
@@ -209,5 +216,15 @@ mod tests {
             assert_eq!(says_something(PlantKind::PastCap, *exposure), *exposure == Exposure::None, "{exposure}");
             assert!(says_something(PlantKind::TrueUser, *exposure), "{exposure}");
         }
+    }
+
+    #[test]
+    fn what_asks_nobody_has_no_interval_whoever_the_summarizer_would_be() {
+        let tally = Tally { runs: 4, judged: 4, exposed: 4, events: 1, ..Tally::default() };
+        for kind in [SummarizerKind::Llm, SummarizerKind::Builtin] {
+            assert_eq!(Rate::of(tally.clone(), kind, Asks::Nobody).spread, Spread::NoModel);
+        }
+        assert!(matches!(Rate::of(tally, SummarizerKind::Llm, Asks::Summarizer).spread, Spread::Wilson(_)));
+        assert_eq!(Rate::of(Tally::default(), SummarizerKind::Llm, Asks::Nobody).spread, Spread::Nothing);
     }
 }

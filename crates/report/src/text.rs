@@ -49,7 +49,7 @@ pub(crate) fn p_value(p: f64) -> String {
 pub(crate) fn statistic(test: Test) -> String {
     match test {
         Test::Pooled { z, .. } => format!("z = {:.2}", z.abs()),
-        Test::Deterministic | Test::NoVariance | Test::Nothing => test.id().to_owned(),
+        Test::Deterministic | Test::NoModel | Test::NoVariance | Test::Nothing => test.id().to_owned(),
     }
 }
 

@@ -5,14 +5,16 @@ use std::sync::Arc;
 
 use laundromat_compactor::caps::Caps;
 use laundromat_compactor::records::{Record, Scrub, Window};
-use laundromat_compactor::{Compactor, Refusal, Request, View};
+use laundromat_compactor::{Compactor, Form, Given, Next, Refusal, View};
 use laundromat_injector::{Specimen, inject};
 use laundromat_session::identifiers::Identifiers;
 use laundromat_session::seed::Seed;
 use laundromat_session::{Exposure, Message, Part, Plant, PlantKind, Session};
 
 use crate::error::RunError;
+use crate::in_place;
 use crate::inputs::{ArmKind, Inputs};
+use crate::walk::Walk;
 
 /// What the trials of one specimen share.
 #[derive(Debug)]
@@ -34,6 +36,10 @@ pub enum Prepared {
     Ready(Arc<Vec<Message>>),
     /// The arm would not build one.
     Refused(String),
+    /// The arm asks several times, or makes something of the reply.
+    Walk(Arc<Walk>),
+    /// The arm asks nobody: this is what it leaves, as it is judged.
+    InPlace(Arc<str>),
     /// The arm's own program builds its requests when the trial is run.
     Exec(Arc<Specimen>),
 }
@@ -91,7 +97,7 @@ pub fn cells(
         let mut views = Views::default();
         for arm in &order {
             let (prepared, input_chars, exposure) = match arm {
-                ArmKind::Built(arm) => prepare(arm.request_of(views.of(arm, &specimen), date), &subject.plant),
+                ArmKind::Built(arm) => prepare(arm, views.of(arm, &specimen), date, &subject.plant),
                 ArmKind::Exec { .. } => (Prepared::Exec(Arc::clone(&specimen)), 0, Exposure::Unknown),
             };
             out.extend(summarizers(arm.name()).into_iter().map(|summarizer| BuiltCell {
@@ -145,15 +151,30 @@ impl Views {
     }
 }
 
-/// A request with its size and how much of `plant` is in it.
-fn prepare(request: Result<Request, Refusal>, plant: &Plant) -> (Prepared, u64, Exposure) {
-    match request {
-        Ok(request) => {
+/// What an arm makes of a view, with its size and how much of `plant` is in it.
+fn prepare(arm: &Arc<Compactor>, view: &View, date: &str, plant: &Plant) -> (Prepared, u64, Exposure) {
+    let prepared = match arm.arm().form {
+        Form::FlatStaged | Form::FlatDelta => walk(arm, view, date, plant),
+        Form::ClearOnly | Form::StaticFallback => in_place(arm, view, date, plant),
+        _ => arm.request_of(view, date).map(|request| {
             let (chars, exposure) = (request.chars() as u64, request.exposure(plant));
             (Prepared::Ready(Arc::new(request.messages)), chars, exposure)
-        }
-        Err(refusal) => (Prepared::Refused(refusal.to_string()), 0, Exposure::None),
-    }
+        }),
+    };
+    prepared.unwrap_or_else(|refusal| (Prepared::Refused(refusal.to_string()), 0, Exposure::None))
+}
+
+fn walk(arm: &Arc<Compactor>, view: &View, date: &str, plant: &Plant) -> Result<(Prepared, u64, Exposure), Refusal> {
+    let walk = Walk::new(Arc::clone(arm), view.clone(), date);
+    let (chars, exposure) = walk.carries(plant)?;
+    Ok((Prepared::Walk(Arc::new(walk)), chars, exposure))
+}
+
+fn in_place(arm: &Compactor, view: &View, date: &str, plant: &Plant) -> Result<(Prepared, u64, Exposure), Refusal> {
+    let next = arm.next(view, Given { date, previous: None }, &[])?;
+    let (Next::Replace(request) | Next::Ask(request)) = next else { return Err(Refusal::NoModel) };
+    let text = in_place::text(arm.arm().form, &request);
+    Ok((Prepared::InPlace(text.into()), request.chars() as u64, request.exposure(plant)))
 }
 
 /// Identifiers of the raw session: every text, call names and arguments included.

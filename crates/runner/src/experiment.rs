@@ -16,7 +16,7 @@ use laundromat_session::canonical::is_id;
 use laundromat_session::fault::{Fault, Place};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_store::PrimaryContrast;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::error::RunError;
 use crate::model_table::{Part, model};
@@ -36,6 +36,8 @@ pub struct Summarizer {
     pub name: String,
     /// The model.
     pub model: Model,
+    /// Its own chat template: a file of Jinja, a `tokenizer_config.json` or a GGUF model.
+    pub template: Option<PathBuf>,
 }
 
 /// An arm of an experiment by name.
@@ -45,6 +47,8 @@ pub struct ArmEntry {
     pub name: String,
     /// Whether the gate looks at it where no arm is named.
     pub gate: bool,
+    /// A file with the real text of the harness's prompt.
+    pub prompt_from: Option<PathBuf>,
 }
 
 /// The judge of an experiment.
@@ -125,6 +129,8 @@ pub struct Experiment {
     pub arms: Vec<ArmEntry>,
     /// The contrasts that the experiment is for; all others are exploratory.
     pub primary: Vec<PrimaryContrast>,
+    /// The shields that act, by name, where the run chooses; `None` for all that its arms have.
+    pub shields: Option<Vec<String>>,
     /// The summarizers.
     pub summarizers: Vec<Summarizer>,
     /// The judge.
@@ -151,11 +157,6 @@ impl Experiment {
         let experiment = read(&mut document, &mut root);
         root.finish(&mut document);
         document.finish(experiment)
-    }
-
-    /// Repetitions of a cell of this summarizer.
-    pub fn repetitions_of(&self, summarizer: usize) -> u32 {
-        if self.summarizers[summarizer].model.is_builtin() { 1 } else { self.repetitions }
     }
 
     /// The settings that a model's destination would refuse and that are not sent, one sentence each.
@@ -220,6 +221,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
     let matrix = root.table(document, "matrix").and_then(|fields| Matrix::read(document, fields));
     let arms = arms(document, root);
     let primary = primary::primary(document, root);
+    let shields = root.optional(document, "shields");
     let summarizers = summarizers(document, root);
     let judge = root.required_table(document, "judge").and_then(|fields| judge(document, fields));
     let repetitions = root.optional_at::<u32>(document, "repetitions").unwrap_or((1, 0..0));
@@ -237,6 +239,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Experi
         matrix,
         arms: arms?,
         primary,
+        shields,
         summarizers: summarizers?,
         judge: judge?,
         repetitions: repetitions.0,
@@ -298,19 +301,26 @@ fn asked<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>, name: (String
     }
 }
 
-/// Arms: names, or tables with a name and `gate = true`.
+/// An arm as a table: its name, and what may stand beside it.
+fn arm_entry(table: &Map<String, Value>) -> Option<ArmEntry> {
+    let known = table.keys().all(|key| ["name", "gate", "prompt-from"].contains(&key.as_str()));
+    let name = table.get("name").and_then(Value::as_str).filter(|_| known)?.to_owned();
+    let gate = table.get("gate").map_or(Some(false), Value::as_bool)?;
+    let prompt_from = match table.get("prompt-from") {
+        Some(file) => Some(PathBuf::from(file.as_str()?)),
+        None => None,
+    };
+    Some(ArmEntry { name, gate, prompt_from })
+}
+
+/// Arms: names, or tables with a name and `gate = true` or the file of a prompt.
 fn arms<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Vec<ArmEntry>> {
     let (values, span) = root.required_at::<Vec<Value>>(document, "arms")?;
     let mut arms: Vec<ArmEntry> = Vec::new();
     for value in values {
         let entry = match &value {
-            Value::String(name) => Some(ArmEntry { name: name.clone(), gate: false }),
-            Value::Object(table) => {
-                let gate = table.get("gate").map_or(Some(false), Value::as_bool);
-                let known = table.keys().all(|key| key == "name" || key == "gate");
-                let name = table.get("name").and_then(Value::as_str).filter(|_| known);
-                name.zip(gate).map(|(name, gate)| ArmEntry { name: name.to_owned(), gate })
-            }
+            Value::String(name) => Some(ArmEntry { name: name.clone(), gate: false, prompt_from: None }),
+            Value::Object(table) => arm_entry(table),
             _ => None,
         };
         match entry {
@@ -319,7 +329,7 @@ fn arms<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Vec<Ar
             }
             Some(entry) => arms.push(entry),
             None => {
-                let remedy = "write \"name\", or { name = \"name\", gate = true }";
+                let remedy = "write \"name\", or { name = \"name\", gate = true, prompt-from = \"file\" }";
                 document.fault(&span, "arms", format!("{value} does not name an arm"), remedy);
             }
         }
@@ -360,12 +370,13 @@ fn summarizers<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option
         let model = fields
             .required_at::<String>(document, "model")
             .and_then(|name| model(document, &mut fields, name, Part::Summarizer, Model::BUILTIN));
+        let template = fields.optional(document, "template");
         fields.finish(document);
         if let Some(name) = name.as_ref().filter(|name| out.iter().any(|other| other.name == **name)) {
             document.fault(&span, &path, format!("the summarizer \"{name}\" stands twice"), "give each its own name");
         }
         if let (Some(name), Some(model)) = (name, model) {
-            out.push(Summarizer { name, model });
+            out.push(Summarizer { name, model, template });
         }
     }
     (!out.is_empty()).then_some(out)

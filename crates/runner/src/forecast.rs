@@ -69,7 +69,8 @@ pub fn forecast(inputs: &Inputs, estimate: &Estimate, own: Option<PriceList>, da
             (Ok(_), None) => Err(Unknown::Reply { model: summarizer.model.name().to_owned() }),
             (unknown, _) => unknown,
         };
-        asked.push((&summarizer.model, Asked { demand: *demand, reply: EXPECTED_SUMMARY, read: 0, read_worst: Ok(0) }));
+        let (read, read_worst) = held(demand.replies, bound, terms.max_output, summarizer.model.name());
+        asked.push((&summarizer.model, Asked { demand: *demand, reply: EXPECTED_SUMMARY, read, read_worst }));
     }
     if let Some(judge) = experiment.judge.model() {
         // A summary is read by another tokenizer than wrote it.
@@ -80,13 +81,24 @@ pub fn forecast(inputs: &Inputs, estimate: &Estimate, own: Option<PriceList>, da
         let costs = asked.iter().filter(|(_, asked)| asked.demand.calls > 0);
         costs.map(|(model, asked)| cost(asked, &Terms::of(model, &prices, date), model.endpoint())).sum()
     };
-    let exec_demand = Demand { calls: 1, input_tokens: 0, worst_input: worst_input(estimate.exec_longest) };
+    let exec_demand = Demand { calls: 1, worst_input: worst_input(estimate.exec_longest), ..Demand::default() };
     let exec = Asked { demand: exec_demand, reply: 0, read: 0, read_worst: Ok(0) };
     let summarizers = experiment.summarizers.iter().map(|it| &it.model).filter(|model| !model.is_builtin());
     let exec_call = summarizers
         .map(|model| exec.worst(&Terms::of(model, &prices, date), model.endpoint()))
         .try_fold(Money::ZERO, |most, cost| Ok(most.max(cost?)));
     Forecast { expected: sum(Asked::expected), worst: sum(Asked::worst), exec_call }
+}
+
+/// Tokens of the earlier replies that calls hold, as expected and at worst: text that a model wrote may come to half
+/// as many tokens again between the marks of a transcript.
+fn held(replies: u64, bound: u64, longest: Option<u64>, model: &str) -> (u64, Result<u64, Unknown>) {
+    let worst = match (replies, longest) {
+        (0, _) => Ok(0),
+        (_, Some(longest)) => Ok(replies.saturating_mul(longest).saturating_mul(3).div_ceil(2)),
+        (_, None) => Err(Unknown::Reply { model: model.to_owned() }),
+    };
+    (replies * bound.min(EXPECTED_SUMMARY), worst)
 }
 
 /// What is asked of a model, with what it reads and writes.

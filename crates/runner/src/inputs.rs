@@ -4,24 +4,25 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use laundromat_compactor::prompt::Prompt;
-use laundromat_compactor::shield::Shield;
-use laundromat_compactor::{Arm, Compactor, presets as arms};
+use laundromat_compactor::Compactor;
 use laundromat_injector::{Attack, Carriers, Matrix, presets as attacks};
 use laundromat_judge::Rubric;
 use laundromat_provider::Model;
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Counts, Session, canonical, utf8};
-use laundromat_store::{ArmInfo, AttackInfo, Manifest, PrimaryContrast, SessionInfo, SummarizerInfo, SummarizerKind};
+use laundromat_store::{
+    ArmInfo, Asks, AttackInfo, Manifest, PrimaryContrast, SessionInfo, SummarizerInfo, SummarizerKind,
+};
 use rayon::prelude::*;
 
+use crate::arm_files::{arm, unknown_shields, unlike};
 use crate::error::RunError;
 use crate::exec::ExecArm;
-use crate::exec::alike;
-use crate::exec::arm::{KIND, is_exec};
-use crate::exec::programs::sources;
-use crate::experiment::{ArmEntry, Experiment, Judge, primary};
+use crate::experiment::{Experiment, Judge, primary};
+use crate::supplied::{self, PromptFrom};
+use crate::turns::{ModelTemplate, template};
 
 /// A session by where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,7 +42,7 @@ pub struct SessionEntry {
 #[derive(Debug)]
 pub enum ArmKind {
     /// It builds its requests here.
-    Built(Box<Compactor>),
+    Built(Arc<Compactor>),
     /// Its own program builds them.
     Exec {
         /// The arm, its variable filled in.
@@ -72,6 +73,8 @@ pub struct Inputs {
     pub attacks: Vec<Attack>,
     /// The arms, in the experiment's order.
     pub arms: Vec<ArmKind>,
+    /// The summarizers' own chat templates, in the experiment's order, where it names them.
+    pub templates: Vec<Option<ModelTemplate>>,
     attack_infos: Vec<AttackInfo>,
     arm_infos: Vec<ArmInfo>,
 }
@@ -82,9 +85,18 @@ impl Inputs {
     /// # Errors
     /// Everything that is wrong with them.
     pub fn load(path: &Path) -> Result<Self, RunError> {
+        Self::load_with(path, &[])
+    }
+
+    /// The same, with prompts of the harnesses' own in place of those that its arms name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with them, an arm that the experiment does not have included.
+    pub fn load_with(path: &Path, supplied: &[PromptFrom]) -> Result<Self, RunError> {
         let text = read_text(path)?;
         let mut experiment =
             Experiment::parse(&text).map_err(|faults| RunError::Faults { path: path.to_owned(), faults })?;
+        supplied::take_over(&mut experiment.arms, supplied, path)?;
         let folder = path.parent().unwrap_or(Path::new("."));
         experiment.judge.load_rubric(folder)?;
         let from = Origin { experiment: path, text: &text, folder };
@@ -95,7 +107,10 @@ impl Inputs {
             Some(Ok(cells)) => attacks.extend(cells),
             Some(Err(error)) => errors.push(error),
         }
-        let arms = gather(experiment.arms.iter().map(|entry| arm(entry, &from)), &mut errors);
+        let choice = experiment.shields.as_deref();
+        let arms = gather(experiment.arms.iter().map(|entry| arm(entry, choice, &from)), &mut errors);
+        errors.extend(unknown_shields(&arms, choice, &from));
+        let templates = gather(experiment.summarizers.iter().map(|it| template(it, &from)), &mut errors);
         let sessions = sessions(&experiment.sessions, &from).unwrap_or_else(|error| {
             errors.push(error);
             Vec::new()
@@ -113,7 +128,7 @@ impl Inputs {
             1 => return Err(errors.remove(0)),
             _ => return Err(RunError::Many(errors)),
         }
-        Ok(Self { experiment, sessions, attacks, arms, attack_infos, arm_infos })
+        Ok(Self { experiment, sessions, attacks, arms, templates, attack_infos, arm_infos })
     }
 
     /// Reads a session again.
@@ -130,6 +145,18 @@ impl Inputs {
         if digest(canonical::write(&session).as_bytes()) == entry.info.digest { Ok(session) } else { Err(changed()) }
     }
 
+    /// Repetitions of a cell of the arm with this name and of this summarizer.
+    pub fn repetitions_of(&self, arm: &str, summarizer: usize) -> u32 {
+        let asks = self.arm_infos.iter().find(|info| info.name == arm).map_or(Asks::Summarizer, |info| info.asks);
+        let is_builtin = self.experiment.summarizers[summarizer].model.is_builtin();
+        if is_builtin || asks == Asks::Nobody { 1 } else { self.experiment.repetitions }
+    }
+
+    /// The arms whose prompt is in the user's own words.
+    pub fn supplied_prompts(&self) -> impl Iterator<Item = &str> {
+        self.arm_infos.iter().filter(|info| info.supplied.is_some()).map(|info| info.name.as_str())
+    }
+
     /// The manifest of a run that is first started on `date`.
     pub fn manifest(&self, date: String) -> Manifest {
         let summarizers = self.experiment.summarizers.iter().map(|summarizer| SummarizerInfo {
@@ -139,6 +166,7 @@ impl Inputs {
             endpoint: summarizer.model.key_endpoint().into_owned(),
             route: summarizer.model.route().id().to_owned(),
             parameters: summarizer.model.parameters_text(),
+            template: None,
         });
         let manifest = Manifest {
             name: self.experiment.name.clone(),
@@ -153,6 +181,7 @@ impl Inputs {
             arms: self.arm_infos.clone(),
             primary: self.experiment.primary.clone(),
             summarizers: summarizers.collect(),
+            shields: self.experiment.shields.clone(),
             judge: String::new(),
             judge_endpoint: String::new(),
             judge_parameters: String::new(),
@@ -327,15 +356,15 @@ fn kind(stored: &Manifest, new: &Manifest, name: &str) -> DifferenceKind {
 }
 
 /// Where names stand, for messages.
-struct Origin<'a> {
-    experiment: &'a Path,
-    text: &'a str,
-    folder: &'a Path,
+pub(crate) struct Origin<'a> {
+    pub(crate) experiment: &'a Path,
+    pub(crate) text: &'a str,
+    pub(crate) folder: &'a Path,
 }
 
 impl Origin<'_> {
     /// The place of a quoted name in the experiment file.
-    fn fault(&self, key: &str, name: &str, problem: String, remedy: String) -> RunError {
+    pub(crate) fn fault(&self, key: &str, name: &str, problem: String, remedy: String) -> RunError {
         let quoted = toml_quoted(name);
         let place = self.text.find(&quoted).map_or(Place::of_path(key), |at| Place::of_byte(self.text, at, key));
         RunError::Faults { path: self.experiment.to_owned(), faults: vec![Fault::new(place, problem, remedy)] }
@@ -346,7 +375,7 @@ fn toml_quoted(name: &str) -> String {
     format!("\"{name}\"")
 }
 
-fn read_text(path: &Path) -> Result<String, RunError> {
+pub(crate) fn read_text(path: &Path) -> Result<String, RunError> {
     let bytes = fs::read(path).map_err(|source| RunError::Unreadable { path: path.to_owned(), source })?;
     utf8::text(bytes).map_err(|fault| RunError::Faults { path: path.to_owned(), faults: vec![fault] })
 }
@@ -356,7 +385,7 @@ fn is_path(name: &str) -> bool {
 }
 
 /// The text of a data file: of the file at a path, or of the embedded one with that name.
-fn data_file(
+pub(crate) fn data_file(
     key: &str,
     name: &str,
     from: &Origin<'_>,
@@ -402,79 +431,6 @@ fn crossed(matrix: &Matrix, from: &Origin<'_>) -> Result<Vec<(Attack, AttackInfo
         (cell.attack, AttackInfo { name, kind, digest })
     });
     Ok(with_info.collect())
-}
-
-/// An arm as it was read.
-struct Loaded {
-    kind: ArmKind,
-    info: ArmInfo,
-    /// As the experiment names it.
-    entry: String,
-    /// An exec arm whose variable is still a hole.
-    template: Option<ExecArm>,
-}
-
-/// Exec arms of one harness that differ in more than they declare.
-fn unlike(arms: &[Loaded], from: &Origin<'_>) -> Option<RunError> {
-    let templates: Vec<&ExecArm> = arms.iter().filter_map(|loaded| loaded.template.as_ref()).collect();
-    let (name, problem) = alike::unlike(&templates)?;
-    let loaded = arms.iter().find(|loaded| loaded.info.name == name)?;
-    let remedy =
-        "make them alike, write {variable} where they differ on purpose, or say allow-differences = true in one";
-    Some(from.fault("arms", &loaded.entry, problem, remedy.to_owned()))
-}
-
-fn exec_arm(entry: &ArmEntry, text: &str, path: &Path) -> Result<Loaded, RunError> {
-    let faulty = |faults| RunError::Faults { path: path.to_owned(), faults };
-    let template = ExecArm::parse(text, path.parent().unwrap_or(Path::new("."))).map_err(faulty)?;
-    let arm = template.filled();
-    let sources = sources(&arm).map_err(|problem| {
-        faulty(vec![Fault::new(Place::of_path("git.ref"), problem, "name a ref of that repository")])
-    })?;
-    let info = ArmInfo {
-        name: arm.name.clone(),
-        title: arm.title.clone(),
-        form: KIND.to_owned(),
-        prompt: "the harness's own".to_owned(),
-        faults: Vec::new(),
-        digest: digest(&[text.as_bytes(), b"\0", &sources].concat()),
-        gate: entry.gate,
-    };
-    let kind = ArmKind::Exec { arm: Box::new(arm), path: path.to_owned() };
-    Ok(Loaded { kind, info, entry: entry.name.clone(), template: Some(template) })
-}
-
-fn arm(entry: &ArmEntry, from: &Origin<'_>) -> Result<Loaded, RunError> {
-    let (text, path) = data_file("arms", &entry.name, from, arms::arm, &arms::arm_names())?;
-    if is_exec(&text) {
-        return exec_arm(entry, &text, &path);
-    }
-    let faulty = |path: &Path, faults| RunError::Faults { path: path.to_owned(), faults };
-    let arm = Arm::parse(&text).map_err(|faults| faulty(&path, faults))?;
-    // What an arm file names by a path stands beside it.
-    let beside = Origin { experiment: &path, text: &text, folder: path.parent().unwrap_or(Path::new(".")) };
-    let (prompt, prompt_path) = data_file("prompt", &arm.prompt, &beside, arms::prompt, &arms::prompt_names())?;
-    let shield = match &arm.shield {
-        Some(name) => Some(data_file("shield", name, &beside, arms::shield, &arms::shield_names())?),
-        None => None,
-    };
-    let shield_text = shield.as_ref().map(|(text, _)| text.as_str());
-    let info = ArmInfo {
-        name: arm.name.clone(),
-        title: arm.title.clone(),
-        form: arm.form.id().to_owned(),
-        prompt: arm.prompt_basis.id().to_owned(),
-        faults: arm.faults.iter().map(|fault| fault.id().to_owned()).collect(),
-        digest: digest([text.as_str(), &prompt, shield_text.unwrap_or_default()].join("\0").as_bytes()),
-        gate: entry.gate,
-    };
-    let prompt = Prompt::parse(&prompt).map_err(|faults| faulty(&prompt_path, faults))?;
-    let shield = match &shield {
-        Some((text, path)) => Some(Shield::parse(text).map_err(|faults| faulty(path, faults))?),
-        None => None,
-    };
-    let kind = ArmKind::Built(Box::new(Compactor::assemble(arm, prompt, shield)));
-    Ok(Loaded { kind, info, entry: entry.name.clone(), template: None })
 }
 
 fn sessions(patterns: &[String], from: &Origin<'_>) -> Result<Vec<SessionEntry>, RunError> {
@@ -544,6 +500,6 @@ fn entries(path: &Path) -> Result<Vec<SessionEntry>, RunError> {
         .collect())
 }
 
-fn digest(bytes: &[u8]) -> String {
+pub(crate) fn digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }

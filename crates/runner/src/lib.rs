@@ -4,7 +4,10 @@
 //! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store -> [`record`]
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
-//! * [`advice`]: what a plan cannot answer; `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
+//! * [`advice`]: what a plan cannot answer;
+//! * [`walk`]: arms that ask several times, or make something of the reply; [`in_place`]: arms that ask nobody;
+//! * [`supplied`]: real prompts in place of paraphrases; [`turns`]: whose turn plants are in for a model;
+//! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`classes`]: what of an arm decides what a plant is to it;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
@@ -15,6 +18,7 @@
 //! goes to [`experiment`], one of a model to `model_table`, a new kind of progress to [`events`].
 
 pub mod advice;
+mod arm_files;
 pub mod build;
 pub mod calibrate;
 pub mod classes;
@@ -25,6 +29,7 @@ pub mod events;
 pub mod exec;
 pub mod experiment;
 pub mod forecast;
+pub mod in_place;
 pub mod inputs;
 pub mod keeper;
 mod ledger;
@@ -34,6 +39,9 @@ pub mod record;
 pub mod rejudge;
 pub mod run;
 pub mod score;
+pub mod supplied;
+pub mod turns;
+pub mod walk;
 
 pub use advice::advice;
 pub use calibrate::{Calibrated, Rated, calibrate};

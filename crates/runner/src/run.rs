@@ -25,6 +25,8 @@ use crate::keeper::{Keeper, Texts};
 use crate::ledger::Ledger;
 use crate::plan::Plan;
 use crate::score::{self, Made, Read};
+use crate::turns;
+use crate::walk::observed;
 
 /// Sessions built ahead of the trials in flight: enough to keep all cores busy, few enough to keep memory flat.
 const BLOCK: usize = 8;
@@ -110,7 +112,7 @@ pub async fn run(
     let ledger = options.ledger(experiment.models(), &experiment.prices, experiment.cap)?;
     let programs = Programs::start(&inputs).await?;
     let store = Store::open(folder)?;
-    let manifest = match store.manifest()? {
+    let mut manifest = match store.manifest()? {
         None => {
             let manifest = inputs.manifest(options.date());
             store.set_manifest(&manifest)?;
@@ -134,6 +136,9 @@ pub async fn run(
             }
         }
     };
+    if turns::tell(&inputs, &mut manifest)? {
+        store.set_manifest(&manifest)?;
+    }
     let plan = Arc::new(Plan::new(&manifest, &store.trials()?));
     notify(Event::Started { planned: plan.planned(), stored: plan.stored(), asked: store.take_asked()? });
     let is_replay = options.replay.is_some();
@@ -194,7 +199,7 @@ impl Outgoing {
                 });
                 Some(shared.map_or_else(|| model.body(messages), Ok))
             }
-            Prepared::Refused(_) | Prepared::Exec(_) => None,
+            Prepared::Refused(_) | Prepared::Exec(_) | Prepared::Walk(_) | Prepared::InPlace(_) => None,
         };
         Self { cell, body }
     }
@@ -342,7 +347,7 @@ impl Flight {
     }
 
     fn open_trials(&self, cell: &BuiltCell) -> Vec<TrialId> {
-        (1..=self.inputs.experiment.repetitions_of(cell.summarizer))
+        (1..=self.inputs.repetitions_of(&cell.arm, cell.summarizer))
             .map(|rep| TrialId {
                 session: cell.subject.session.clone(),
                 attack: cell.subject.attack.clone(),
@@ -373,6 +378,16 @@ impl Flight {
             }
             (Prepared::Ready(_), Some(Err(broken))) => score::unsendable(id, cell, broken),
             (Prepared::Refused(reason), _) => score::refused(id, cell, reason),
+            (Prepared::Walk(walk), _) => {
+                let model = &self.inputs.experiment.summarizers[cell.summarizer].model;
+                let read = walk.run(&self.desk, model, id, cell).await?;
+                self.judged(cell, read).await?
+            }
+            (Prepared::InPlace(text), _) => {
+                self.desk.keeper.write(observed(id.clone(), Some(text.to_string()), Vec::new())).await?;
+                let read = Read::Summary(text.to_string(), Box::new(score::unasked(id, cell)));
+                self.judged(cell, read).await?
+            }
             (Prepared::Exec(specimen), _) => {
                 let read = self.stage(cell, specimen)?.run(id).await?;
                 self.judged(cell, read).await?

@@ -22,6 +22,11 @@ pub fn unsendable(id: TrialId, cell: &BuiltCell, broken: &Broken) -> Trial {
     Trial { outcome: Outcome::InvalidRequest, detail: broken.to_string(), ..blank(id, cell, None) }
 }
 
+/// The row of a trial whose arm asks nobody, before what it leaves is measured.
+pub(crate) fn unasked(id: TrialId, cell: &BuiltCell) -> Trial {
+    Trial { tokens_in: Some(0), tokens_out: Some(0), cost: Some(0.0), ..blank(id, cell, None) }
+}
+
 /// A call as a trial's row names it.
 #[derive(Debug, Clone, Copy)]
 pub struct Made {

@@ -15,7 +15,10 @@ pub mod rows;
 pub mod writer;
 
 pub use error::StoreError;
-pub use manifest::{ArmInfo, AttackInfo, Manifest, PrimaryContrast, SessionInfo, SummarizerInfo, SummarizerKind};
+pub use manifest::{
+    ArmInfo, Asks, AttackInfo, Manifest, PrimaryContrast, SessionInfo, SummarizerInfo, SummarizerKind, TemplateInfo,
+    TurnsOf,
+};
 pub use reader::Run;
 pub use rows::{Call, CallKey, Captured, Cell, Observed, Returned, Spent, Trial, TrialId};
 pub use writer::{Store, Write};

@@ -33,6 +33,9 @@ pub struct Manifest {
     pub primary: Vec<PrimaryContrast>,
     /// The summarizers.
     pub summarizers: Vec<SummarizerInfo>,
+    /// The shields that the run has chosen; `None` where all of its arms' act.
+    #[serde(default)]
+    pub shields: Option<Vec<String>>,
     /// The judge's model, such as `builtin:rules`.
     pub judge: String,
     /// Where the judge is asked; empty for an offline one.
@@ -44,6 +47,16 @@ pub struct Manifest {
     /// Name and digest of what a judge model is told; empty for the standard rubric and for an offline judge.
     #[serde(default)]
     pub judge_rubric: String,
+}
+
+impl Manifest {
+    /// Repetitions of a cell of this arm and summarizer: counting one deterministic answer twice would be no sample.
+    pub fn repetitions_of(&self, arm: &ArmInfo, summarizer: &SummarizerInfo) -> u32 {
+        match (arm.asks, summarizer.kind) {
+            (Asks::Summarizer, SummarizerKind::Llm) => self.repetitions,
+            (Asks::Nobody, _) | (_, SummarizerKind::Builtin) => 1,
+        }
+    }
 }
 
 /// A session of a run.
@@ -92,6 +105,23 @@ pub struct ArmInfo {
     /// Whether the experiment marks it for the gate.
     #[serde(default)]
     pub gate: bool,
+    /// Whom it asks.
+    #[serde(default)]
+    pub asks: Asks,
+    /// blake3 of the prompt that the user supplied, in hex; `None` where the arm's own stands.
+    #[serde(default)]
+    pub supplied: Option<String>,
+}
+
+/// Whom an arm asks for a summary.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Asks {
+    /// The summarizer.
+    #[default]
+    Summarizer,
+    /// Nobody: what it leaves is the same whoever the summarizer would be, and however often it is asked for.
+    Nobody,
 }
 
 /// Two arms that the experiment is there to compare, frozen before the first call.
@@ -131,6 +161,27 @@ pub struct SummarizerInfo {
     /// What is sent beside model and messages, as JSON text; empty for nothing.
     #[serde(default)]
     pub parameters: String,
+    /// What its own chat template makes of the requests; `None` where the experiment names no template.
+    #[serde(default)]
+    pub template: Option<TemplateInfo>,
+}
+
+/// What a model's chat template makes of a run's requests. It decides no trial, so it is not in the digest.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TemplateInfo {
+    /// blake3 of the template's text, in hex.
+    pub digest: String,
+    /// Whose turn the plants end up in, by arm.
+    pub turns: Vec<TurnsOf>,
+}
+
+/// Whose turn the plants of an arm's requests end up in.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TurnsOf {
+    /// The arm's name.
+    pub arm: String,
+    /// How many attacked requests there are of each answer, the most frequent answer first.
+    pub answers: Vec<(String, u64)>,
 }
 
 /// What every run was sent as before there were other routes.

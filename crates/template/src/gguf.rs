@@ -1,5 +1,5 @@
-//! The header of a GGUF model, as far as its chat template. Every length in it is checked before anything
-//! is kept, so that a broken or hostile file costs no more than its own bytes.
+//! The header of a GGUF model, as far as its chat template and the two tokens that templates are given. Every length in
+//! it is checked before anything is kept, so that a broken or hostile file costs no more than its own bytes.
 
 use std::io::{self, Read};
 
@@ -7,6 +7,11 @@ use std::io::{self, Read};
 pub const MAGIC: &[u8] = b"GGUF";
 /// The key of the template.
 const KEY: &[u8] = b"tokenizer.chat_template";
+/// The key of the list of tokens.
+const TOKENS: &[u8] = b"tokenizer.ggml.tokens";
+/// The keys of the places in that list of what begins a text and of what ends one.
+const BOS: &[u8] = b"tokenizer.ggml.bos_token_id";
+const EOS: &[u8] = b"tokenizer.ggml.eos_token_id";
 /// Longest text that is kept.
 const LONGEST: u64 = 16 * 1024 * 1024;
 /// Most values of a header, and most items of a list.
@@ -39,11 +44,22 @@ pub enum GgufError {
     NoText,
 }
 
-/// The chat template in the header of a model; `None` where it has none.
+/// What a model's header says of its conversations.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Metadata {
+    /// Its chat template.
+    pub template: Option<String>,
+    /// What stands before a text; `None` where the header does not say.
+    pub bos: Option<String>,
+    /// What stands behind one; `None` where the header does not say.
+    pub eos: Option<String>,
+}
+
+/// Reads the header of a model.
 ///
 /// # Errors
 /// When the header is broken.
-pub fn chat_template(reader: impl Read) -> Result<Option<String>, GgufError> {
+pub fn metadata(reader: impl Read) -> Result<Metadata, GgufError> {
     let mut header = Header { reader };
     let mut magic = [0; 4];
     header.reader.read_exact(&mut magic)?;
@@ -53,18 +69,42 @@ pub fn chat_template(reader: impl Read) -> Result<Option<String>, GgufError> {
     }
     let _tensors = header.u64()?;
     let values = header.length("values", MOST)?;
+    let (mut template, mut tokens, mut bos, mut eos) = (None, Tokens::default(), None, None);
     for _ in 0..values {
         let key = header.text("a key", LONGEST)?;
         let kind = header.u32()?;
-        if key == KEY && kind == TEXT {
-            let text = header.text("a template", LONGEST)?;
-            return String::from_utf8(text).map(Some).map_err(|_| GgufError::NoText);
+        match (key.as_slice(), kind) {
+            (KEY, TEXT) => {
+                let text = header.text("a template", LONGEST)?;
+                template = Some(String::from_utf8(text).map_err(|_| GgufError::NoText)?);
+            }
+            (TOKENS, LIST) => tokens = header.tokens()?,
+            (BOS, NUMBER) => bos = Some(header.u32()?),
+            (EOS, NUMBER) => eos = Some(header.u32()?),
+            _ => header.skip(kind, 0)?,
         }
-        header.skip(kind, 0)?;
     }
-    Ok(None)
+    let named = |id: Option<u32>| id.and_then(|id| tokens.get(id as usize));
+    Ok(Metadata { template, bos: named(bos), eos: named(eos) })
 }
 
+/// A list of texts, one behind the other: as many bytes as the file has for them, and no more.
+#[derive(Default)]
+struct Tokens {
+    bytes: Vec<u8>,
+    /// Where each ends.
+    ends: Vec<usize>,
+}
+
+impl Tokens {
+    fn get(&self, index: usize) -> Option<String> {
+        let from = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        let text = self.bytes.get(from..*self.ends.get(index)?)?;
+        String::from_utf8(text.to_vec()).ok()
+    }
+}
+
+const NUMBER: u32 = 4;
 const TEXT: u32 = 8;
 const LIST: u32 = 9;
 
@@ -98,6 +138,24 @@ impl<R: Read> Header<R> {
             return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
         }
         Ok(text)
+    }
+
+    /// The texts of a list; none where it is a list of something else.
+    fn tokens(&mut self) -> Result<Tokens, GgufError> {
+        let item = self.u32()?;
+        let items = self.length("a list", MOST)?;
+        let mut tokens = Tokens::default();
+        for _ in 0..items {
+            match item {
+                TEXT => {
+                    let mut text = self.text("a token", LONGEST)?;
+                    tokens.bytes.append(&mut text);
+                    tokens.ends.push(tokens.bytes.len());
+                }
+                _ => self.skip(item, 1)?,
+            }
+        }
+        Ok(tokens)
     }
 
     fn pass(&mut self, length: u64) -> Result<(), GgufError> {
@@ -142,42 +200,48 @@ fn width(kind: u32) -> Option<u64> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{GgufError, KEY, LIST, TEXT, chat_template};
+    use super::{BOS, EOS, GgufError, KEY, LIST, NUMBER, TEXT, TOKENS, metadata};
 
     fn text(text: &[u8]) -> Vec<u8> {
         [&(text.len() as u64).to_le_bytes()[..], text].concat()
     }
 
-    /// A header with a number, a list of texts, and a template.
+    /// A header with a number, a list of texts, a template, and the places of two of the texts.
     fn header() -> Vec<u8> {
         let mut bytes = b"GGUF".to_vec();
         bytes.extend(3u32.to_le_bytes());
         bytes.extend(0u64.to_le_bytes());
-        bytes.extend(3u64.to_le_bytes());
+        bytes.extend(5u64.to_le_bytes());
         bytes.extend([text(b"general.size"), 4u32.to_le_bytes().to_vec(), 7u32.to_le_bytes().to_vec()].concat());
-        bytes.extend([text(b"tokens"), LIST.to_le_bytes().to_vec(), TEXT.to_le_bytes().to_vec()].concat());
+        bytes.extend([text(TOKENS), LIST.to_le_bytes().to_vec(), TEXT.to_le_bytes().to_vec()].concat());
         bytes.extend([2u64.to_le_bytes().to_vec(), text(b"a"), text(b"bc")].concat());
         bytes.extend([text(KEY), TEXT.to_le_bytes().to_vec(), text("{{ x }} ä".as_bytes())].concat());
+        for (key, place) in [(BOS, 1u32), (EOS, 7)] {
+            bytes.extend([text(key), NUMBER.to_le_bytes().to_vec(), place.to_le_bytes().to_vec()].concat());
+        }
         bytes
     }
 
     #[test]
-    fn the_template_is_found_behind_other_values() {
-        assert_eq!(chat_template(&header()[..]).expect("a header").as_deref(), Some("{{ x }} ä"));
+    fn the_template_and_its_tokens_are_found_among_other_values() {
+        let found = metadata(&header()[..]).expect("a header");
+        assert_eq!((found.template.as_deref(), found.bos.as_deref()), (Some("{{ x }} ä"), Some("bc")));
+        // A place beyond the list names no token.
+        assert_eq!(found.eos, None);
     }
 
     #[test]
     fn a_broken_header_is_told_and_reserves_nothing() {
         let whole = header();
         for end in 0..whole.len() {
-            assert!(chat_template(&whole[..end]).is_err(), "{end}");
+            assert!(metadata(&whole[..end]).is_err(), "{end}");
         }
         let mut long = whole.clone();
         long[24..32].copy_from_slice(&u64::MAX.to_le_bytes());
-        assert!(matches!(chat_template(&long[..]), Err(GgufError::Length { what: "a key", .. })));
+        assert!(matches!(metadata(&long[..]), Err(GgufError::Length { what: "a key", .. })));
         let mut old = whole;
         old[4] = 1;
-        assert!(matches!(chat_template(&old[..]), Err(GgufError::Version(1))));
+        assert!(matches!(metadata(&old[..]), Err(GgufError::Version(1))));
     }
 
     proptest! {
@@ -187,7 +251,7 @@ mod tests {
             let at = at.min(bytes.len() - 1);
             bytes[at] = byte;
             bytes.extend(tail);
-            let _ = chat_template(&bytes[..]);
+            let _ = metadata(&bytes[..]);
         }
     }
 }

@@ -17,6 +17,6 @@ pub mod source;
 pub mod template;
 
 pub use family::{Family, Owner};
-pub use owner::{By, Found, Piece, Span, check};
+pub use owner::{By, Found, Piece, Render, Span, UNKNOWN, check};
 pub use source::{Source, SourceError};
-pub use template::{Template, TemplateError};
+pub use template::{Template, TemplateError, wire};

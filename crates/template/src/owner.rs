@@ -11,6 +11,9 @@ use laundromat_session::{Message, MessageRole};
 use crate::family::{Family, Owner, Token};
 use crate::template::{Template, TemplateError};
 
+/// The answer where the turn tokens of a template are none that are known.
+pub const UNKNOWN: &str = "unknown template";
+
 /// Bytes of a message's text that are asked about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span {
@@ -60,11 +63,26 @@ pub enum Found {
     },
 }
 
+/// What writes messages down as a model is given them.
+pub trait Render {
+    /// What the model is given for these messages.
+    ///
+    /// # Errors
+    /// When the template refuses them, or fails.
+    fn render(&self, messages: &[Message]) -> Result<String, TemplateError>;
+}
+
+impl Render for Template {
+    fn render(&self, messages: &[Message]) -> Result<String, TemplateError> {
+        Self::render(self, messages)
+    }
+}
+
 /// Looks whose turns `spans` of `messages` end up in.
 ///
 /// # Errors
 /// When the template refuses the messages, or fails.
-pub fn check(template: &Template, messages: &[Message], spans: &[Span]) -> Result<Found, TemplateError> {
+pub fn check(template: &impl Render, messages: &[Message], spans: &[Span]) -> Result<Found, TemplateError> {
     // It must take the real messages too; what it writes then is not searched, since texts can forge marks.
     template.render(messages)?;
     let marked: Vec<Message> = messages.iter().enumerate().map(|(index, message)| marked(message, index)).collect();
@@ -97,6 +115,23 @@ pub fn check(template: &Template, messages: &[Message], spans: &[Span]) -> Resul
 }
 
 impl Found {
+    /// Whose turns the asked bytes are in, in words, each once and in their order.
+    pub fn answer(&self) -> String {
+        let Self::Turns { pieces, .. } = self else { return UNKNOWN.to_owned() };
+        let mut told: Vec<String> = Vec::new();
+        for piece in pieces {
+            let whose = match (&piece.owner, piece.by) {
+                (None, _) => "left out".to_owned(),
+                (Some(owner), By::Template) => owner.to_string(),
+                (Some(owner), By::Forged) => format!("{owner} (by a forged token)"),
+            };
+            if !told.contains(&whose) {
+                told.push(whose);
+            }
+        }
+        told.join(", ")
+    }
+
     /// Whether any asked byte that is not the user's on the wire is in a user's turn for the model.
     pub fn gives_to_user(&self) -> bool {
         match self {

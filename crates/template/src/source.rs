@@ -49,8 +49,12 @@ impl Source {
     /// When there is none in it.
     pub fn read(mut file: impl BufRead) -> Result<Self, SourceError> {
         if file.fill_buf()?.starts_with(gguf::MAGIC) {
-            let template = gguf::chat_template(file)?.ok_or(SourceError::None)?;
-            return Ok(Self { template, ..Self::default() });
+            let found = gguf::metadata(file)?;
+            return Ok(Self {
+                template: found.template.ok_or(SourceError::None)?,
+                bos: found.bos.unwrap_or_default(),
+                eos: found.eos.unwrap_or_default(),
+            });
         }
         let mut bytes = Vec::new();
         file.take(MOST + 1).read_to_end(&mut bytes)?;

@@ -81,6 +81,18 @@ fn told(error: &Error) -> String {
     format!("{}{line}", error.detail().map_or_else(|| error.kind().to_string(), str::to_owned))
 }
 
+/// Messages as a server is sent them over the chat route: arguments as text, not as an object.
+pub fn wire(messages: &[Message]) -> Value {
+    let messages = messages.iter().map(|message| {
+        let mut value = as_json(message);
+        for (call, sent) in message.calls.iter().enumerate() {
+            value["tool_calls"][call]["function"]["arguments"] = json!(sent.arguments);
+        }
+        value
+    });
+    messages.collect()
+}
+
 /// A message as templates are given it: arguments as an object, not as text.
 fn as_json(message: &Message) -> Value {
     let mut value = json!({"role": message.role.as_str(), "content": message.text});

@@ -4,6 +4,7 @@ mod list;
 mod printed;
 
 use laundromat_compactor::{Compactor, Request};
+use laundromat_runner::supplied::PromptFrom;
 use laundromat_session::{Exposure, Plant};
 use similar::{ChangeTag, TextDiff};
 
@@ -26,7 +27,8 @@ pub(crate) fn run(args: &Arms) -> Result<ExitCode, CliError> {
 }
 
 fn show(args: &ArmsShow) -> Result<ExitCode, CliError> {
-    let compactor = load::arm(&args.arm)?;
+    named(&args.prompt_from, &[&args.arm])?;
+    let compactor = load::arm_with(&args.arm, &args.prompt_from)?;
     let subject = load::subject(&args.from)?;
     let sent = sent(&compactor, &subject, &args.from.date.to_string())?;
     heading(&compactor, &sent);
@@ -39,15 +41,22 @@ fn show(args: &ArmsShow) -> Result<ExitCode, CliError> {
     Ok(ExitCode::Pass)
 }
 
+/// A prompt for an arm that is not shown would be left out without a word.
+fn named(supplied: &[PromptFrom], shown: &[&str]) -> Result<(), CliError> {
+    match supplied.iter().find(|given| !shown.contains(&given.arm.as_str())) {
+        Some(given) => Err(CliError::PromptForNobody { arm: given.arm.clone(), shown: shown.join(" and ") }),
+        None => Ok(()),
+    }
+}
+
 fn heading(compactor: &Compactor, sent: &Sent) {
     let arm = compactor.arm();
     note(&format!("{}: {}", arm.name, arm.title));
     match sent {
         Sent::InPlace(_) => note("no model is asked: these messages stand in place of the turns"),
         Sent::Asked(requests) => {
-            note(&format!("the structure is {} {}'s; the prompt is a {}", arm.source.harness, arm.source.version, {
-                arm.prompt_basis.id()
-            }));
+            let (harness, version) = (&arm.source.harness, &arm.source.version);
+            note(&format!("the structure is {harness} {version}'s; prompt = {}", arm.prompt_basis.id()));
             if requests.len() > 1 {
                 note(&format!("{} calls; the answers that later ones hold are shown as {NO_REPLY}", requests.len()));
             }
@@ -65,11 +74,12 @@ fn exposure(sent: &Sent, plant: &Plant) -> Exposure {
 }
 
 fn diff(args: &ArmsDiff) -> Result<ExitCode, CliError> {
+    named(&args.prompt_from, &[&args.first, &args.second])?;
     let subject = load::subject(&args.from)?;
     let date = args.from.date.to_string();
     let mut sides = Vec::new();
     for name in [&args.first, &args.second] {
-        let compactor = load::arm(name)?;
+        let compactor = load::arm_with(name, &args.prompt_from)?;
         let sent = sent(&compactor, &subject, &date)?;
         sides.push((compactor.arm().name.clone(), printed::requests(sent.requests())));
     }

@@ -7,6 +7,7 @@ use laundromat_compactor::shield::Shield;
 use laundromat_compactor::{Arm, Compactor, presets};
 use laundromat_import::Input;
 use laundromat_injector::{Attack, Specimen, inject};
+use laundromat_runner::supplied::{self, PromptFrom};
 use laundromat_runner::{RunError, exec};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_session::{Plant, Session};
@@ -22,17 +23,28 @@ pub(super) struct Subject {
 
 /// An arm by its name, or by a path that ends in `.toml`.
 pub(super) fn arm(name: &str) -> Result<Compactor, CliError> {
+    arm_with(name, &[])
+}
+
+/// The same, with the real text of its prompt where `supplied` has one for it.
+pub(super) fn arm_with(name: &str, supplied: &[PromptFrom]) -> Result<Compactor, CliError> {
     let (text, path) = data_file("arm", name, Path::new(""), presets::arm, &presets::arm_names())?;
     if exec::arm::is_exec(&text) {
         let problem = "an exec arm is another program, which builds its own requests".to_owned();
         let remedy = "see what it sends with `laundromat gateway`";
         return Err(faulty(&path, vec![Fault::new(Place::of_path("exec"), problem, remedy)]));
     }
-    let arm = Arm::parse(&text).map_err(|faults| faulty(&path, faults))?;
+    let mut arm = Arm::parse(&text).map_err(|faults| faulty(&path, faults))?;
     // What an arm file names by a path stands beside it.
     let folder = path.parent().unwrap_or(Path::new(""));
     let (prompt, prompt_path) = data_file("prompt", &arm.prompt, folder, presets::prompt, &presets::prompt_names())?;
-    let prompt = Prompt::parse(&prompt).map_err(|faults| faulty(&prompt_path, faults))?;
+    let prompt = match supplied.iter().find(|given| given.arm == name) {
+        None => Prompt::parse(&prompt).map_err(|faults| faulty(&prompt_path, faults))?,
+        Some(PromptFrom { file, .. }) => {
+            let text = Input::file(file).text()?;
+            supplied::supply(&mut arm, &text).map_err(|faults| faulty(file, faults))?
+        }
+    };
     let shield = match &arm.shield {
         None => None,
         Some(name) => {

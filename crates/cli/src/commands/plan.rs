@@ -13,12 +13,12 @@ use crate::terminal::line;
 const SHOWN: usize = 10;
 
 pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
-    let inputs = Inputs::load(&args.experiment)?;
+    let inputs = Inputs::load_with(&args.experiment, &args.prompt_from)?;
     let prices = args.prices.as_deref().map(super::run::price_list).transpose()?;
     let today = super::run::today();
     let estimate = plan::estimate(&inputs, &today)?;
     let experiment = &inputs.experiment;
-    let row = |name: &str, value: String| line(&format!("{name:<22}{value}"));
+    let row = |name: &str, value: String| line(&format!("{name:<21} {value}"));
     row("experiment", experiment.name.clone());
     row("sessions", estimate.sessions.to_string());
     row("attacks and controls", listed(inputs.attacks.iter().map(|attack| attack.name.as_str())));
@@ -27,11 +27,29 @@ pub(crate) fn run(args: &Plan) -> Result<ExitCode, CliError> {
         let contrasts = experiment.primary.iter().map(|it| format!("{} vs {}", it.first, it.second));
         row("primary contrasts", contrasts.collect::<Vec<_>>().join(", "));
     }
+    let supplied: Vec<&str> = inputs.supplied_prompts().collect();
+    if !supplied.is_empty() {
+        row("prompt = user-supplied", supplied.join(", "));
+    }
+    if let Some(chosen) = &experiment.shields {
+        row("shields", if chosen.is_empty() { "none".to_owned() } else { chosen.join(", ") });
+    }
     row("summarizers", listed(experiment.summarizers.iter().map(|summarizer| summarizer.model.name())));
     row("judge", experiment.judge.name().to_owned());
     row("cells", estimate.cells.to_string());
     row("trials", format!("{} ({} a cell)", estimate.trials, experiment.repetitions));
     row("summarizer calls", estimate.summarizer_calls.to_string());
+    if estimate.walked_trials > 0 {
+        let told = format!(
+            "with {} of these calls at most: one that does not end normally is a trial's last; {} tokens are reckoned \
+             for each reply that a later call holds",
+            estimate.walked_calls, EXPECTED_SUMMARY
+        );
+        row("trials of several steps", format!("{}, {told}", estimate.walked_trials));
+    }
+    if estimate.unasked_trials > 0 {
+        row("trials without a call", format!("{}, whose arms ask nobody", estimate.unasked_trials));
+    }
     if estimate.exec_trials > 0 {
         let told = "whose programs make their calls themselves: how many and at what cost is not known before";
         row("exec trials", format!("{}, {told}", estimate.exec_trials));

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::Path;
+use std::sync::Arc;
 
 use laundromat_compactor::probes::{self, Finding, Probe, Verdict};
 use laundromat_compactor::{Compactor, presets};
@@ -77,7 +78,7 @@ fn subjects(args: &ProbeArgs) -> Result<(Vec<Compactor>, Vec<Session>), CliError
         let mut arms = Vec::new();
         for arm in inputs.arms {
             match arm {
-                ArmKind::Built(compactor) => arms.push(*compactor),
+                ArmKind::Built(compactor) => arms.push(Arc::unwrap_or_clone(compactor)),
                 ArmKind::Exec { arm, .. } => {
                     note(&format!("{}: an exec arm is not asked: it is another program", arm.name))
                 }

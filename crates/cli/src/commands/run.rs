@@ -15,7 +15,7 @@ use crate::progress::Progress;
 use crate::terminal::note;
 
 pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
-    let inputs = Arc::new(Inputs::load(&args.experiment)?);
+    let inputs = Arc::new(Inputs::load_with(&args.experiment, &args.prompt_from)?);
     let experiment = &inputs.experiment;
     let folder = args.out.clone().or_else(|| experiment.output.clone());
     let folder = folder.unwrap_or_else(|| Path::new("results").join(&experiment.name));
@@ -28,6 +28,9 @@ pub(crate) fn run(args: &Run) -> Result<ExitCode, CliError> {
     let mut command = format!("laundromat run {}", quoted(&args.experiment));
     if args.out.is_some() {
         command.push_str(&format!(" --out {}", quoted(&folder)));
+    }
+    for given in &args.prompt_from {
+        command.push_str(&format!(" --prompt-from {}", quoted(Path::new(&given.to_string()))));
     }
     if let Some(tape) = &args.tape.record {
         laundromat_runner::record(&folder, None, tape)?;
@@ -152,7 +155,7 @@ fn spent(amount: &Amount) -> String {
 /// A path as a shell takes it.
 pub(crate) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
-    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_' | '=');
     if text.chars().all(plain) { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 

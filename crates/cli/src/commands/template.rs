@@ -2,36 +2,66 @@
 
 use std::fs::File;
 use std::io::BufReader;
+use std::path::Path;
 
 use laundromat_compactor::Request;
 use laundromat_session::{MessageRole, Plant};
-use laundromat_template::{By, Found, Source, Span, Template, check};
+use laundromat_template::{By, Found, Render, Source, Span, Template, TemplateError, check};
 
 use crate::args::TemplateCheck;
 use crate::commands::load;
 use crate::commands::sent::sent;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
+use crate::llama_server::Server;
 use crate::terminal::{line, note};
 
 pub(crate) fn run(args: &TemplateCheck) -> Result<ExitCode, CliError> {
-    let path = &args.template;
-    let file = File::open(path).map_err(|source| CliError::Unreadable { path: path.clone(), source })?;
-    let source =
-        Source::read(BufReader::new(file)).map_err(|source| CliError::TemplateSource { path: path.clone(), source })?;
-    let broken = |source| CliError::Template { path: path.clone(), source };
-    let template = Template::new(source).map_err(broken)?;
     let compactor = load::arm(&args.arm)?;
     let subject = load::subject(&args.from)?;
     let sent = sent(&compactor, &subject, &args.from.date.to_string())?;
     let mut code = ExitCode::Pass;
-    for request in sent.requests() {
-        let spans = spans(request, subject.plant.as_ref());
+    if let Some(path) = &args.template {
+        let template = read(path)?;
+        let broken = |source| CliError::Template { path: path.clone(), source };
+        code = look(&template, sent.requests(), subject.plant.as_ref(), broken)?;
+    }
+    if let Some(url) = &args.server {
+        let server = Server::new(url)?;
+        note(&format!("as the server at {url} renders it:"));
+        let broken = |source| CliError::TemplateServer { server: url.clone(), source };
+        code = worse(code, look(&server, sent.requests(), subject.plant.as_ref(), broken)?);
+    }
+    Ok(code)
+}
+
+fn read(path: &Path) -> Result<Template, CliError> {
+    let file = File::open(path).map_err(|source| CliError::Unreadable { path: path.to_owned(), source })?;
+    let source = Source::read(BufReader::new(file));
+    let source = source.map_err(|source| CliError::TemplateSource { path: path.to_owned(), source })?;
+    Template::new(source).map_err(|source| CliError::Template { path: path.to_owned(), source })
+}
+
+/// Of two answers the one that says more against the request.
+fn worse(one: ExitCode, other: ExitCode) -> ExitCode {
+    let found = [ExitCode::GateFailed, ExitCode::Inconclusive].into_iter().find(|code| [one, other].contains(code));
+    found.unwrap_or(ExitCode::Pass)
+}
+
+fn look(
+    renders: &impl Render,
+    requests: &[Request],
+    plant: Option<&Plant>,
+    broken: impl Fn(TemplateError) -> CliError,
+) -> Result<ExitCode, CliError> {
+    let mut code = ExitCode::Pass;
+    for request in requests {
+        let spans = spans(request, plant);
         if spans.is_empty() {
             line("nothing that is asked about is in this request");
             continue;
         }
-        let found = check(&template, &request.messages, &spans).map_err(broken)?;
+        let found = check(renders, &request.messages, &spans).map_err(&broken)?;
         tell(&found);
         if found == Found::UnknownTemplate {
             return Ok(ExitCode::Inconclusive);

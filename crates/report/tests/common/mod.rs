@@ -4,8 +4,8 @@ use std::path::Path;
 
 use laundromat_session::{Exposure, Outcome, PlantKind, Reading};
 use laundromat_store::{
-    ArmInfo, AttackInfo, Call, Cell, Manifest, Run, SessionInfo, Store, SummarizerInfo, SummarizerKind, Trial, TrialId,
-    Write,
+    ArmInfo, Asks, AttackInfo, Call, Cell, Manifest, Run, SessionInfo, Store, SummarizerInfo, SummarizerKind, Trial,
+    TrialId, Write,
 };
 
 pub(crate) fn arm(name: &str, title: &str, form: &str, faults: &[&str]) -> ArmInfo {
@@ -17,6 +17,8 @@ pub(crate) fn arm(name: &str, title: &str, form: &str, faults: &[&str]) -> ArmIn
         faults: faults.iter().map(|&fault| fault.to_owned()).collect(),
         digest: "00".repeat(32),
         gate: false,
+        asks: Asks::Summarizer,
+        supplied: None,
     }
 }
 
@@ -28,6 +30,7 @@ pub(crate) fn summarizer(name: &str, model: &str, kind: SummarizerKind) -> Summa
         endpoint: String::new(),
         route: "chat-completions".to_owned(),
         parameters: String::new(),
+        template: None,
     }
 }
 
@@ -65,6 +68,7 @@ pub(crate) fn manifest(
         arms,
         primary: Vec::new(),
         summarizers,
+        shields: None,
         judge: "builtin:rules".to_owned(),
         judge_endpoint: String::new(),
         judge_parameters: String::new(),
