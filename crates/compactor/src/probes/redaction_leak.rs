@@ -1,7 +1,7 @@
 //! Where does a secret get past the shield? Each carrier has a secret of its own, so that it is known
 //! where what leaked came from.
 
-use laundromat_session::{Role, Turn, tokens};
+use laundromat_session::{Role, Turn};
 
 use super::probe::Verdict;
 use super::stage::{self, DATE, of_turns, said, step, walk};
@@ -38,7 +38,7 @@ pub enum Place {
     NextSummary,
 }
 
-/// The kept tail before and behind the shield, in tokens of four characters.
+/// The kept tail before and behind the shield, in the arm's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     /// What the tail may have.
@@ -147,7 +147,7 @@ fn sizes(compactor: &Compactor) -> Option<Sizes> {
     };
     // Enough to fill the budget, so that what a shield adds is over it.
     let addresses = ["a@b.exam"; ADDRESSES].join(" ");
-    let size = |text: &str| tokens::estimate(text.chars().count());
+    let size = |text: &str| compactor.arm().price.by.tokens(text);
     let messages = (2 * count).min(budget / size(&addresses).max(1));
     let old = [said(Role::User, &addresses), said(Role::Assistant, &addresses)];
     let full = std::iter::repeat_n(said(Role::User, &addresses), messages);

@@ -160,6 +160,15 @@ pub fn tool_loop(calls: usize) -> Session {
     of_turns(turns)
 }
 
+/// The same loop, the assistant saying a word with each call.
+pub(super) fn talking_loop(calls: usize) -> Session {
+    let mut session = tool_loop(calls);
+    for turn in session.turns.iter_mut().filter(|turn| turn.role == Role::Assistant) {
+        turn.parts = vec![Part::Text("I will look.".to_owned())];
+    }
+    session
+}
+
 /// The text of a turn's first part, which probes plant in.
 pub(super) fn text_of(turn: &Turn) -> &str {
     match turn.parts.first() {
