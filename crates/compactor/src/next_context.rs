@@ -1,6 +1,8 @@
 //! The context that comes out of a compaction: a session again, from which the next round starts, with
 //! a statement of where each of its turns is from. The statement is checked before it is used.
 
+use std::collections::HashSet;
+
 use laundromat_session::{Call, Part, Role, Session, Turn};
 
 use crate::axes::{After, KeptTurns, Placement, VerbatimPlace};
@@ -139,11 +141,16 @@ impl NextContext {
         if after.placement == Placement::UserWithFlatTail {
             // The request that is being answered stays a message of its own.
             let request = partition.sent_tail().filter(|turn| before.turns[*turn].is_genuine_user()).last();
+            // A result goes where its call went: as a message of its own it would have none.
+            let mut asked: HashSet<&str> = HashSet::new();
             for turn in partition.sent_tail() {
-                if Some(turn) >= request && request.is_some() {
+                let it = &before.turns[turn];
+                let is_orphan = it.role == Role::Tool && !it.call_id.as_deref().is_some_and(|id| asked.contains(id));
+                if request.is_some() && Some(turn) >= request && !is_orphan {
+                    asked.extend(it.calls.iter().map(|call| call.id.as_str()));
                     from.push(From::Turn(turn));
                 } else {
-                    text.push_str(&flat(&covers.turn(&before.turns[turn]), after.flat_result_chars));
+                    text.push_str(&flat(&covers.turn(it), after.flat_result_chars));
                     flattened.push(turn);
                 }
             }
