@@ -8,13 +8,14 @@ use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::{LabelStyle, Naming};
 
-use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Wrapper};
+use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Thoughts, Wrapper};
 use crate::caps::{self, Caps};
 use crate::estimate::{self, Price};
 use crate::forms::{Form, Need};
 pub use crate::invariant::Invariant;
 use crate::invariant::faults;
 use crate::keep::{self, Boundary, Guard, Keep};
+use crate::marker::{self, Marker};
 use crate::presets;
 use crate::records::{Scrub, Window};
 use crate::tiers::{self, Tiers};
@@ -83,6 +84,8 @@ pub struct Arm {
     pub prompt_basis: PromptBasis,
     /// What a flattened transcript shows.
     pub shown: Shown,
+    /// How recorded thoughts stand in it; `None` where it shows none.
+    pub thoughts: Option<Thoughts>,
     /// How session text in a transcript is escaped.
     pub escape: Option<Escape>,
     /// What encloses a transcript.
@@ -103,6 +106,9 @@ pub struct Arm {
     pub keep: Option<Keep>,
     /// Which answers become summaries; `None` where that is not known.
     pub guard: Option<Guard>,
+    /// How the harness finds its summary again in text; `None` where it does not look at text, or that is
+    /// not known.
+    pub marker: Option<Marker>,
     /// When the harness compacts on its own; `None` where that is not known.
     pub trigger: Option<Trigger>,
     /// What is done before and beside the summary.
@@ -215,7 +221,8 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
             );
         }
     }
-    let shown = root.table(document, "transcript").map(|fields| axes::shown(document, fields)).unwrap_or_default();
+    let (shown, thoughts) =
+        root.table(document, "transcript").map(|fields| axes::shown(document, fields)).unwrap_or_default();
     let escape = axes::escape(document, root);
     let wrapper = root.table(document, "wrapper").and_then(|fields| axes::wrapper(document, fields));
     let staged = root.table(document, "staged").and_then(|fields| axes::staged(document, fields));
@@ -226,6 +233,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     let after = root.table(document, "after").and_then(|fields| axes::after(document, fields));
     let keep = root.table(document, "keep").and_then(|fields| keep::keep(document, fields));
     let guard = root.table(document, "guard").and_then(|fields| keep::guard(document, fields));
+    let marker = root.table(document, "marker").and_then(|fields| marker::marker(document, fields));
     let most = context_tokens.as_ref().map_or(0, |(tokens, _)| *tokens);
     let trigger = root.table(document, "trigger").and_then(|fields| trigger::trigger(document, fields, most));
     let tiers = root.table(document, "tiers").map(|fields| tiers::tiers(document, fields, most)).unwrap_or_default();
@@ -253,6 +261,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         prompt: prompt?,
         prompt_basis: prompt_basis?,
         shown,
+        thoughts,
         escape,
         wrapper,
         staged,
@@ -263,6 +272,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         after,
         keep,
         guard,
+        marker,
         trigger,
         tiers,
         price,

@@ -226,6 +226,15 @@ pub struct Shown {
     pub system: Presence,
 }
 
+/// How recorded thoughts of the assistant's stand in a transcript: an entry each, before what it said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thoughts {
+    /// What opens one.
+    pub label: String,
+    /// Characters of one.
+    pub most: Option<usize>,
+}
+
 impl Default for Shown {
     fn default() -> Self {
         Self { results: Results::Shown, calls: Presence::Shown, system: Presence::Shown }
@@ -296,17 +305,24 @@ pub struct Clear {
 }
 
 /// Reads `[transcript]`.
-pub(crate) fn shown<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Shown {
+pub(crate) fn shown<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> (Shown, Option<Thoughts>) {
     let default = Shown::default();
     let results = Results::optional(document, &mut fields, "results");
     let calls = Presence::optional(document, &mut fields, "calls");
     let system = Presence::optional(document, &mut fields, "system");
+    let thoughts = fields.table(document, "thoughts").and_then(|mut fields| {
+        let label = fields.required(document, "label");
+        let most = fields.optional(document, "limit");
+        fields.finish(document);
+        Some(Thoughts { label: label?, most })
+    });
     fields.finish(document);
-    Shown {
+    let shown = Shown {
         results: results.unwrap_or(default.results),
         calls: calls.unwrap_or(default.calls),
         system: system.unwrap_or(default.system),
-    }
+    };
+    (shown, thoughts)
 }
 
 /// Reads `escape` and `own-tags`.

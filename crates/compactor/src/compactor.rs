@@ -7,6 +7,7 @@ use laundromat_session::{Message, Session, Turn, tokens};
 
 use crate::arm::{Arm, Invariant};
 use crate::axes::Previous;
+use crate::escape::Escaper;
 use crate::forms::{Material, Step, empty_state};
 use crate::keep::{Boundary, Keep, Sized};
 use crate::next_context::{Covers, NextContext, Unsound};
@@ -340,6 +341,9 @@ impl Compactor {
             }
             (previous, _) => previous.filter(|_| self.arm.previous == Previous::Slot),
         };
+        // What keeps turns from writing marks keeps an earlier summary from it too.
+        let escaped = previous.zip(self.arm.escape.as_ref()).map(|(text, escape)| Escaper::new(escape).text(text));
+        let previous = escaped.as_deref().or(previous);
         let filling = Filling { budget: self.target_tokens(view), date: given.date };
         use_it(Material { view, arm: &self.arm, prose: &self.prompt.prose(filling, previous) })
     }

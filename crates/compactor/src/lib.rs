@@ -27,6 +27,7 @@ pub mod forms;
 pub mod invariant;
 pub mod keep;
 mod labelled;
+pub mod marker;
 pub mod next_context;
 pub mod partition;
 pub mod pipeline;

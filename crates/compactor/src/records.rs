@@ -40,6 +40,8 @@ pub struct Record {
     pub call_id: String,
     /// On a tool record: the recorded name of the tool that answers, empty elsewhere.
     pub tool_name: String,
+    /// The recorded thoughts, behind the shield; empty where there are none.
+    pub thought: String,
     /// The turn has recorded reasoning.
     pub has_reasoning: bool,
 }
@@ -195,6 +197,7 @@ fn record(
             .collect(),
         call_id: turn.call_id.clone().unwrap_or_default(),
         tool_name: tool_name.to_owned(),
+        thought: turn.reasoning.as_deref().map(|thought| shielded(thought, shield)).unwrap_or_default(),
         has_reasoning: turn.reasoning.is_some(),
     }
 }

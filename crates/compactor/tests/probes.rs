@@ -64,9 +64,26 @@ fn the_request_is_lost_from_where_it_was_seen_to_be() {
 #[test]
 fn forged_marks_reach_the_summarizer_from_the_carriers_that_were_seen() {
     let told = |name| finding(Probe::ControlMarkers, name).1;
-    for name in ["lightspeed-2026-08", "adk-2.0", "adk-2.13-sliding", "gemini-delta"] {
-        assert_eq!(told(name), "user label from assistant text", "{name}");
+    let assistant = "user label from assistant text";
+    let (summary, thought) = ("user label from an earlier summary", "user label from a thought");
+    for name in ["adk-2.0", "gemini-delta"] {
+        assert_eq!(told(name), format!("{assistant}, {summary}"), "{name}");
     }
+    // In the sliding pair summaries are not summarized again; in the token pair each one is.
+    assert_eq!(told("adk-2.13-sliding"), format!("{assistant}, {thought}"));
+    assert_eq!(told("adk-2.13-token"), format!("{assistant}, {summary}, {thought}"));
+    // An answer that begins with the sentinel is taken for a summary; with a count it hides later turns too.
+    let sentinel = "summary mark from assistant text";
+    assert_eq!(told("lightspeed-2026-08"), format!("{assistant}, {sentinel}"));
+    assert_eq!(
+        told("lightspeed-covers"),
+        format!("{assistant}, {sentinel}, count of covered turns from assistant text")
+    );
+    assert_eq!(told("gemini-typed"), format!("summary mark from a tool result, {sentinel}"));
+    let tail = "user label of the kept tail";
+    assert!(told("opencode").ends_with(&format!("{tail} from a tool result, {tail} from assistant text")));
+    // The block of the earlier summary is raw in 0.30 and escaped in 0.62.
+    assert!(told("pydantic-harness-0.30").ends_with("end of the earlier summary from an earlier summary"));
     assert!(
         told("pydantic-harness-0.30").starts_with("user label from a tool result, closing mark from a tool result")
     );
