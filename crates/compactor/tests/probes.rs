@@ -126,6 +126,14 @@ fn secrets_leak_where_the_table_of_the_shield_says() {
     );
     assert_eq!(told("lightspeed-shielded"), "assistant text raw to the summarizer");
     assert_eq!(finding(Probe::RedactionLeak, "hermes-main").0, Verdict::Holds);
+    // Over three rounds the same carriers leak, and a summary behind the shield stays covered.
+    let rounds = |name| redaction_leak::probe(&compactor(name)).0.expect("a shield").rounds;
+    assert_eq!(rounds("lightspeed-shielded"), vec![vec![redaction_leak::Carrier::Assistant]; 3]);
+    assert_eq!(rounds("hermes-main"), vec![Vec::new(); 3]);
+    let raw =
+        Arm::parse(&presets::arm("hermes-main").expect("an arm").replace(", \"summary\"]", "]")).expect("no faults");
+    let rounds = redaction_leak::probe(&Compactor::new(raw).expect("no faults")).0.expect("a shield").rounds;
+    assert_eq!(rounds, [vec![], vec![redaction_leak::Carrier::Summary], vec![redaction_leak::Carrier::Summary]]);
 }
 
 #[test]
