@@ -8,71 +8,21 @@ use laundromat_session::fault::{Fault, choose_remedy};
 use laundromat_session::fields::{Document, Fields};
 use laundromat_session::labels::{LabelStyle, Naming};
 
-use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Wrapper};
+use crate::axes::{self, After, Clear, Escape, HarnessRows, Instructions, Previous, Shown, Staged, Thoughts, Wrapper};
 use crate::caps::{self, Caps};
+use crate::estimate::{self, Price};
 use crate::forms::{Form, Need};
+pub use crate::invariant::Invariant;
+use crate::invariant::faults;
 use crate::keep::{self, Boundary, Guard, Keep};
+use crate::marker::{self, Marker};
+use crate::presets;
 use crate::records::{Scrub, Window};
+use crate::tiers::{self, Tiers};
+use crate::trigger::{self, Trigger};
 
 /// What `schema` says in an arm file.
 pub const SCHEMA: &str = "laundromat-arm/1";
-
-/// The properties that a harness may break; see `docs/arms.md`, "What an arm may break".
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Invariant {
-    /// The request is a pure function of records, arm and date, within its size bound.
-    BoundedInput,
-    /// No tool output in what a typed request presents as the user's words.
-    TypedSources,
-    /// Every call has exactly one result.
-    PairedCalls,
-    /// The current request is in the context after compaction.
-    CurrentRequest,
-    /// A summary that did not end normally never replaces history.
-    NormalEnd,
-    /// A shield acts before anything it covers is sized or sent.
-    ShieldFirst,
-    /// Every turn is in the summarizer's input or in the next context.
-    ConservedTurns,
-    /// A summary never comes back as the system's words.
-    SummaryRole,
-    /// Session text cannot pass for the marks by which the harness tells turns apart.
-    OwnMarks,
-    /// The instructions have no hole, and the turns are in the request.
-    FilledPrompt,
-}
-
-impl Invariant {
-    /// Every invariant an arm can break.
-    pub const ALL: &'static [Self] = &[
-        Self::BoundedInput,
-        Self::TypedSources,
-        Self::PairedCalls,
-        Self::CurrentRequest,
-        Self::NormalEnd,
-        Self::ShieldFirst,
-        Self::ConservedTurns,
-        Self::SummaryRole,
-        Self::OwnMarks,
-        Self::FilledPrompt,
-    ];
-
-    /// The identifier used in arm files and tables.
-    pub fn id(self) -> &'static str {
-        match self {
-            Self::BoundedInput => "bounded-input",
-            Self::TypedSources => "typed-sources",
-            Self::PairedCalls => "paired-calls",
-            Self::CurrentRequest => "current-request",
-            Self::NormalEnd => "normal-end",
-            Self::ShieldFirst => "shield-first",
-            Self::ConservedTurns => "conserved-turns",
-            Self::SummaryRole => "summary-role",
-            Self::OwnMarks => "own-marks",
-            Self::FilledPrompt => "filled-prompt",
-        }
-    }
-}
 
 /// Whose words a preset's prompt is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize)]
@@ -134,6 +84,8 @@ pub struct Arm {
     pub prompt_basis: PromptBasis,
     /// What a flattened transcript shows.
     pub shown: Shown,
+    /// How recorded thoughts stand in it; `None` where it shows none.
+    pub thoughts: Option<Thoughts>,
     /// How session text in a transcript is escaped.
     pub escape: Option<Escape>,
     /// What encloses a transcript.
@@ -154,6 +106,17 @@ pub struct Arm {
     pub keep: Option<Keep>,
     /// Which answers become summaries; `None` where that is not known.
     pub guard: Option<Guard>,
+    /// How the harness finds its summary again in text; `None` where it does not look at text, or that is
+    /// not known.
+    pub marker: Option<Marker>,
+    /// When the harness compacts on its own; `None` where that is not known.
+    pub trigger: Option<Trigger>,
+    /// What is done before and beside the summary.
+    pub tiers: Tiers,
+    /// What turns cost, wherever sizes count in tokens.
+    pub price: Price,
+    /// The arm that acts where this one's request is over the context window.
+    pub downgrade: Option<String>,
     /// Where the shield acts.
     pub shield_covers: Vec<Boundary>,
     /// The final user message of typed forms.
@@ -258,7 +221,8 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
             );
         }
     }
-    let shown = root.table(document, "transcript").map(|fields| axes::shown(document, fields)).unwrap_or_default();
+    let (shown, thoughts) =
+        root.table(document, "transcript").map(|fields| axes::shown(document, fields)).unwrap_or_default();
     let escape = axes::escape(document, root);
     let wrapper = root.table(document, "wrapper").and_then(|fields| axes::wrapper(document, fields));
     let staged = root.table(document, "staged").and_then(|fields| axes::staged(document, fields));
@@ -269,6 +233,12 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
     let after = root.table(document, "after").and_then(|fields| axes::after(document, fields));
     let keep = root.table(document, "keep").and_then(|fields| keep::keep(document, fields));
     let guard = root.table(document, "guard").and_then(|fields| keep::guard(document, fields));
+    let marker = root.table(document, "marker").and_then(|fields| marker::marker(document, fields));
+    let most = context_tokens.as_ref().map_or(0, |(tokens, _)| *tokens);
+    let trigger = root.table(document, "trigger").and_then(|fields| trigger::trigger(document, fields, most));
+    let tiers = root.table(document, "tiers").map(|fields| tiers::tiers(document, fields, most)).unwrap_or_default();
+    let price = root.table(document, "estimate").map(|fields| estimate::price(document, fields)).unwrap_or_default();
+    let downgrade = downgrade(document, root, name.as_deref(), &caps);
     if keep.is_some() && after.is_none() && form.is_some_and(Form::asks_model) {
         document.fault(
             &root.span(),
@@ -291,6 +261,7 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         prompt: prompt?,
         prompt_basis: prompt_basis?,
         shown,
+        thoughts,
         escape,
         wrapper,
         staged,
@@ -301,6 +272,11 @@ fn read<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Option<Arm> {
         after,
         keep,
         guard,
+        marker,
+        trigger,
+        tiers,
+        price,
+        downgrade,
         shield_covers,
         pointer: pointer.map(|(text, _)| text.trim().to_owned()),
         context_tokens: context_tokens?.0,
@@ -359,24 +335,25 @@ fn instructions<'i>(document: &mut Document<'i>, root: &mut Fields<'i>, form: Op
     chosen
 }
 
+/// The arm that acts in this one's place; it is given this one's records, so no cap may have cut them.
+fn downgrade<'i>(document: &mut Document<'i>, root: &mut Fields<'i>, own: Option<&str>, caps: &Caps) -> Option<String> {
+    let (name, span) = root.optional_at::<String>(document, "downgrade")?;
+    let mut known = presets::arm_names();
+    known.retain(|known| Some(*known) != own);
+    if !known.contains(&name.as_str()) {
+        let remedy = choose_remedy(&name, &known);
+        document.fault(&span, "downgrade", format!("no other arm is called \"{name}\""), remedy);
+    } else if *caps != Caps::default() {
+        let problem = "the other arm would be given records that this one's caps cut";
+        document.fault(&span, "downgrade", problem, "drop [caps]");
+    }
+    Some(name)
+}
+
 /// Where the shield acts: as written, or on all that goes to the summarizer.
 fn shield_covers<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Boundary> {
     Boundary::listed(document, root, "shield-covers")
         .unwrap_or_else(|| vec![Boundary::SummarizerUser, Boundary::SummarizerOther])
-}
-
-fn faults<'i>(document: &mut Document<'i>, root: &mut Fields<'i>) -> Vec<Invariant> {
-    let Some((ids, span)) = root.required_at::<Vec<String>>(document, "faults") else { return Vec::new() };
-    ids.iter()
-        .filter_map(|id| {
-            let found = Invariant::ALL.iter().copied().find(|invariant| invariant.id() == id);
-            if found.is_none() {
-                let known: Vec<&str> = Invariant::ALL.iter().map(|invariant| invariant.id()).collect();
-                document.fault(&span, "faults", format!("unknown invariant \"{id}\""), choose_remedy(id, &known));
-            }
-            found
-        })
-        .collect()
 }
 
 #[cfg(test)]

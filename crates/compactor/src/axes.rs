@@ -201,6 +201,20 @@ choice! {
     }
 }
 
+choice! {
+    /// What a harness adds to a summary by code: no model writes it.
+    Section {
+        /// The newest request of the summarized turns, in place of what the model wrote under that heading.
+        TaskSnapshot = "task-snapshot",
+        /// Identifiers found in all summarized turns, tool results included.
+        Anchors = "anchors",
+        /// What persons said, word for word.
+        UserMessages = "user-messages",
+        /// Where the turns can be found.
+        Recovery = "recovery",
+    }
+}
+
 /// What a transcript shows of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shown {
@@ -210,6 +224,15 @@ pub struct Shown {
     pub calls: Presence,
     /// System turns.
     pub system: Presence,
+}
+
+/// How recorded thoughts of the assistant's stand in a transcript: an entry each, before what it said.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thoughts {
+    /// What opens one.
+    pub label: String,
+    /// Characters of one.
+    pub most: Option<usize>,
 }
 
 impl Default for Shown {
@@ -249,8 +272,18 @@ pub struct After {
     pub verbatim: Verbatim,
     /// On which side of it.
     pub verbatim_place: VerbatimPlace,
+    /// Characters of each copy; longer ones are cut and marked. `None` where copies are whole.
+    pub verbatim_chars: Option<usize>,
+    /// Characters of all copies together: the oldest make way.
+    pub verbatim_total: Option<usize>,
+    /// What stands behind a copy that was cut.
+    pub verbatim_marker: String,
     /// How long kept turns stay.
     pub kept: KeptTurns,
+    /// Characters of a result in a flattened tail.
+    pub flat_result_chars: Option<usize>,
+    /// What is added to the summary.
+    pub sections: Vec<Section>,
 }
 
 /// How a long transcript is summarized in parts.
@@ -272,17 +305,24 @@ pub struct Clear {
 }
 
 /// Reads `[transcript]`.
-pub(crate) fn shown<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Shown {
+pub(crate) fn shown<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> (Shown, Option<Thoughts>) {
     let default = Shown::default();
     let results = Results::optional(document, &mut fields, "results");
     let calls = Presence::optional(document, &mut fields, "calls");
     let system = Presence::optional(document, &mut fields, "system");
+    let thoughts = fields.table(document, "thoughts").and_then(|mut fields| {
+        let label = fields.required(document, "label");
+        let most = fields.optional(document, "limit");
+        fields.finish(document);
+        Some(Thoughts { label: label?, most })
+    });
     fields.finish(document);
-    Shown {
+    let shown = Shown {
         results: results.unwrap_or(default.results),
         calls: calls.unwrap_or(default.calls),
         system: system.unwrap_or(default.system),
-    }
+    };
+    (shown, thoughts)
 }
 
 /// Reads `escape` and `own-tags`.
@@ -340,8 +380,25 @@ pub(crate) fn after<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> 
     let verbatim_place =
         VerbatimPlace::optional(document, &mut fields, "verbatim-place").unwrap_or(VerbatimPlace::Behind);
     let kept = KeptTurns::optional(document, &mut fields, "kept-turns").unwrap_or(KeptTurns::Stay);
+    let verbatim_chars = fields.optional(document, "verbatim-chars");
+    let verbatim_total = fields.optional(document, "verbatim-total");
+    let verbatim_marker = fields.optional(document, "verbatim-marker").unwrap_or_default();
+    let flat_result_chars = fields.optional(document, "flat-result-chars");
+    let sections = Section::listed(document, &mut fields, "sections").unwrap_or_default();
     fields.finish(document);
-    Some(After { placement: placement?, prefix, end, verbatim, verbatim_place, kept })
+    Some(After {
+        placement: placement?,
+        prefix,
+        end,
+        verbatim,
+        verbatim_place,
+        verbatim_chars,
+        verbatim_total,
+        verbatim_marker,
+        kept,
+        flat_result_chars,
+        sections,
+    })
 }
 
 /// Reads `[staged]`.

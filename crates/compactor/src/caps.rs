@@ -301,7 +301,11 @@ fn total<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Tota
 }
 
 /// Takes a marker that stands inside a shortened text.
-fn text_marker<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>, key: &'static str) -> Option<String> {
+pub(crate) fn text_marker<'i>(
+    document: &mut Document<'i>,
+    fields: &mut Fields<'i>,
+    key: &'static str,
+) -> Option<String> {
     let (marker, span) = fields.required_at::<String>(document, key)?;
     for problem in holes::unknown(&marker, TEXT_HOLES) {
         document.fault(

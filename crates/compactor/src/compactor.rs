@@ -1,19 +1,25 @@
 //! A ready arm: its data files looked up and checked once, then a pure function of records and date.
 
+use std::borrow::Cow;
+
 use laundromat_session::fault::{Fault, Place, choose_remedy};
-use laundromat_session::{Session, Turn, tokens};
+use laundromat_session::{Message, Session, Turn, tokens};
 
 use crate::arm::{Arm, Invariant};
-use crate::axes::{Previous, Verbatim};
+use crate::axes::Previous;
+use crate::escape::Escaper;
 use crate::forms::{Material, Step, empty_state};
-use crate::keep::{Boundary, Sized};
+use crate::keep::{Boundary, Keep, Sized};
 use crate::next_context::{Covers, NextContext, Unsound};
-use crate::partition::Partition;
+use crate::partition::{Beside, Partition};
+use crate::pipeline::{self, Pipeline, Start};
 use crate::presets;
 use crate::prompt::{Filling, Prompt};
-use crate::records::{self, Record, Shielded};
+use crate::records::{self, Record, Selected, Shielded};
 use crate::request::Request;
-use crate::shield::Shield;
+use crate::sections;
+use crate::shield::{Shield, ShieldChoice, UnknownShield};
+use crate::tiers::Pruning;
 use crate::view::View;
 
 /// Longest target of a summary in tokens.
@@ -27,6 +33,7 @@ pub struct Compactor {
     arm: Arm,
     prompt: Prompt,
     shield: Option<Shield>,
+    downgrade: Option<Box<Compactor>>,
 }
 
 /// Why an arm would not build a request.
@@ -105,7 +112,30 @@ impl Compactor {
 
     /// An arm with its prompt and shield.
     pub fn assemble(arm: Arm, prompt: Prompt, shield: Option<Shield>) -> Self {
-        Self { arm, prompt, shield }
+        let downgrade = arm.downgrade.as_deref().and_then(|name| downgrade(name, &prompt)).map(Box::new);
+        Self { arm, prompt, shield, downgrade }
+    }
+
+    /// With the shields that a run chose.
+    ///
+    /// # Errors
+    /// A name that the arm has no shield of.
+    pub fn shielded(mut self, choice: &ShieldChoice) -> Result<Self, UnknownShield> {
+        self.shield = match self.shield {
+            Some(shield) => shield.chosen(choice)?,
+            None => choice.of_none()?,
+        };
+        if let Some(downgrade) = self.downgrade.take() {
+            // It has shields of its own, and a name that it has not is none of it.
+            let only = choice.within(downgrade.shield.iter().flat_map(Shield::names));
+            self.downgrade = Some(Box::new(downgrade.shielded(&only)?));
+        }
+        Ok(self)
+    }
+
+    /// What acts where a request of this arm is over the context window.
+    pub fn downgrade(&self) -> Option<&Self> {
+        self.downgrade.as_deref()
     }
 
     /// The arm.
@@ -125,30 +155,67 @@ impl Compactor {
 
     /// The records of `session` that the arm's window takes in.
     pub fn records(&self, session: &Session) -> Vec<Record> {
+        self.selected(session, &Selected { pruning: &Pruning::default(), takes: &|_| true })
+    }
+
+    fn selected(&self, session: &Session, selected: &Selected<'_>) -> Vec<Record> {
         let at = |boundary| self.shield.as_ref().filter(|_| self.arm.shield_covers.contains(&boundary));
         let shielded = Shielded { user: at(Boundary::SummarizerUser), other: at(Boundary::SummarizerOther) };
-        records::records(session, self.arm.window, shielded, self.arm.scrub)
+        records::selected(session, self.arm.window, shielded, self.arm.scrub, selected)
     }
 
     /// Which turns are summarized and which stay; `None` where the arm does not say, or nothing is to do.
     pub fn partition(&self, session: &Session) -> Option<Partition> {
+        self.parted(session, &Pruning::default())
+    }
+
+    /// The parts of a session that tiers have pruned.
+    fn parted(&self, session: &Session, pruning: &Pruning) -> Option<Partition> {
         let keep = self.arm.keep.as_ref()?;
-        let verbatim = self.arm.after.as_ref().map_or(Verbatim::Nothing, |after| after.verbatim);
-        let covers = self.covers();
-        let as_sent = |turn: &Turn| covers.turn(turn).text().chars().count();
-        let as_stored = |turn: &Turn| turn.text().chars().count();
-        let partition = match keep.sized {
-            Sized::AsSent => Partition::new(session, keep, verbatim, &as_sent),
-            Sized::AsStored => Partition::new(session, keep, verbatim, &as_stored),
-        };
+        let cost = |number: usize, turn: &Turn| self.cost(keep, pruning, number, turn);
+        let partition = Partition::new(session, keep, Beside::of(self.arm.after.as_ref()), &cost);
         (!partition.is_idle()).then_some(partition)
+    }
+
+    /// Tokens of a turn, before or behind the shield.
+    fn cost(&self, keep: &Keep, pruning: &Pruning, number: usize, turn: &Turn) -> usize {
+        let price = self.arm.price;
+        match (keep.sized, pruning.cut(number)) {
+            (Sized::AsSent, _) if self.shield.is_some() => price.turn(&self.covers().turn(&pruning.turn(number, turn))),
+            (_, Some(_)) => price.turn(&pruning.turn(number, turn)),
+            (_, None) => price.turn(turn),
+        }
+    }
+
+    /// The whole of a compaction up to the summarizer: trigger, tiers, and what is summarized.
+    ///
+    /// # Errors
+    /// A statement about a turn that does not hold, or a request that would be lost where the arm does not
+    /// declare that.
+    pub fn pipeline(&self, session: &Session, start: Start) -> Result<Pipeline, Unsound> {
+        let none = Pruning::default();
+        let tail = self.arm.keep.as_ref().map_or(session.turns.len(), |keep| {
+            Partition::tail_by_size(session, keep, &|number, turn| self.cost(keep, &none, number, turn))
+        });
+        // What no longer fills more than a tail once it is pruned is parted as it was before.
+        let part = |pruning: &Pruning| self.parted(session, pruning).or_else(|| self.partition(session));
+        pipeline::run(&self.arm, session, start, tail, &part)
     }
 
     /// The view of the turns that `partition` has summarized.
     pub fn summarized(&self, session: &Session, partition: &Partition) -> View {
-        let mut records = self.records(session);
-        records.retain(|record| partition.old.contains(&record.turn) || partition.system.contains(&record.turn));
-        self.view(records)
+        self.view_of(session, &Pruning::default(), partition)
+    }
+
+    /// The view of the turns that `pipeline` has summarized, as tiers left them; `None` where it has none.
+    pub fn pruned_view(&self, session: &Session, pipeline: &Pipeline) -> Option<View> {
+        let partition = pipeline.partition.as_ref()?;
+        Some(self.view_of(session, &pipeline.pruning, partition))
+    }
+
+    fn view_of(&self, session: &Session, pruning: &Pruning, partition: &Partition) -> View {
+        let takes = |turn: usize| partition.old.contains(&turn) || partition.system.contains(&turn);
+        self.view(self.selected(session, &Selected { pruning, takes: &takes }))
     }
 
     /// The context in which `summary` stands for what was summarized.
@@ -161,8 +228,30 @@ impl Compactor {
         partition: &Partition,
         summary: &str,
     ) -> Result<Option<NextContext>, Unsound> {
-        let after = self.arm.after.as_ref();
-        after.map(|after| NextContext::new(session, partition, after, summary, &self.covers())).transpose()
+        let Some(after) = &self.arm.after else { return Ok(None) };
+        let old = |turn: usize| partition.old.contains(&turn);
+        let sections = || self.selected(session, &Selected { pruning: &Pruning::default(), takes: &old });
+        let summary = match after.sections.is_empty() {
+            true => Cow::Borrowed(summary),
+            false => Cow::Owned(sections::with_sections(&after.sections, summary, &session.id, &sections())),
+        };
+        NextContext::new(session, partition, after, &summary, &self.covers()).map(Some)
+    }
+
+    /// The same behind a pipeline: kept turns stand as tiers left them.
+    ///
+    /// # Errors
+    /// A statement about it that does not hold.
+    pub fn pruned_next(
+        &self,
+        session: &Session,
+        pipeline: &Pipeline,
+        summary: &str,
+    ) -> Result<Option<NextContext>, Unsound> {
+        match &pipeline.partition {
+            Some(partition) => self.next_context(&pipeline.pruning.session(session), partition, summary),
+            None => Ok(None),
+        }
     }
 
     /// The shield where the arm has it act on the next context.
@@ -214,6 +303,11 @@ impl Compactor {
                 Step::Ask(built) => (built, Next::Ask),
                 Step::Replace(built) => (built, Next::Replace),
             };
+        if let Some(simple) = &self.downgrade
+            && self.tokens(&built.request) > self.arm.context_tokens
+        {
+            return simple.next(&simple.view(view.records.clone()), given, replies);
+        }
         match &self.arm.caps.total {
             // An arm may leave out all that there is.
             _ if built.turn_chars == 0 => Err(Refusal::Nothing),
@@ -222,6 +316,15 @@ impl Compactor {
             }
             _ => Ok(next(built.request)),
         }
+    }
+
+    /// Tokens of a request, by the arm's estimator.
+    pub fn tokens(&self, request: &Request) -> usize {
+        let by = self.arm.price.by;
+        let calls = |message: &Message| -> usize {
+            message.calls.iter().map(|call| by.tokens(&call.name) + by.tokens(&call.arguments)).sum()
+        };
+        request.messages.iter().map(|message| by.tokens(&message.text) + calls(message)).sum()
     }
 
     /// The harness cuts to its bound and then sends more, which is the fault that is to be measured.
@@ -238,6 +341,9 @@ impl Compactor {
             }
             (previous, _) => previous.filter(|_| self.arm.previous == Previous::Slot),
         };
+        // What keeps turns from writing marks keeps an earlier summary from it too.
+        let escaped = previous.zip(self.arm.escape.as_ref()).map(|(text, escape)| Escaper::new(escape).text(text));
+        let previous = escaped.as_deref().or(previous);
         let filling = Filling { budget: self.target_tokens(view), date: given.date };
         use_it(Material { view, arm: &self.arm, prose: &self.prompt.prose(filling, previous) })
     }
@@ -248,6 +354,18 @@ impl Compactor {
         let most = MOST_TOKENS.min(self.arm.context_tokens / 20);
         (tokens::estimate(chars) / 5).min(most).max(LEAST_TOKENS) + self.arm.extra_tokens
     }
+}
+
+/// The embedded arm that takes over; it does not hand over once more. Where it has the same prompt, it says
+/// it in the same words.
+fn downgrade(name: &str, prompt: &Prompt) -> Option<Compactor> {
+    let arm = Arm::parse(presets::arm(name)?).ok()?;
+    let shares = arm.prompt == prompt.name;
+    let mut simple = Compactor::new(Arm { downgrade: None, ..arm }).ok()?;
+    if shares {
+        simple.prompt = prompt.clone();
+    }
+    Some(simple)
 }
 
 fn unknown(key: &str, name: &str, known: &[&str]) -> Vec<Fault> {

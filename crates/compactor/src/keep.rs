@@ -4,6 +4,7 @@
 use laundromat_session::fields::{Document, Fields};
 
 use crate::axes::choice;
+use crate::trigger::{self, Share};
 
 choice! {
     /// What a harness counts as one message.
@@ -62,6 +63,16 @@ choice! {
 }
 
 choice! {
+    /// What becomes of the summaries of earlier compactions.
+    EarlierSummaries {
+        /// They are summarized like other turns.
+        Summarized = "summarized",
+        /// They stay in front, and no later summary is made of them.
+        Stay = "stay",
+    }
+}
+
+choice! {
     /// What text sizes are counted on.
     Sized {
         /// As it will be sent, behind the shield.
@@ -114,6 +125,8 @@ choice! {
         Fail = "fail",
         /// A fixed extract stands in its place.
         Extract = "extract",
+        /// The arm that is named as `downgrade` makes it instead.
+        Downgrade = "downgrade",
     }
 }
 
@@ -131,8 +144,10 @@ pub enum Tail {
         /// Most tokens of the tail.
         most: Option<usize>,
     },
-    /// The newest messages that come to at most so many tokens, four characters each.
+    /// The newest messages that come to at most so many tokens.
     Tokens(usize),
+    /// About such a share of the session, from a person's turn on.
+    Share(Share),
 }
 
 /// Which turns stay where they are.
@@ -152,6 +167,8 @@ pub struct Keep {
     pub copies: CopySlots,
     /// What becomes of the newest request.
     pub request: NewestRequest,
+    /// What becomes of earlier summaries.
+    pub summaries: EarlierSummaries,
     /// What sizes are counted on.
     pub sized: Sized,
 }
@@ -159,8 +176,10 @@ pub struct Keep {
 /// Which answers a harness takes for a summary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guard {
-    /// The endings it accepts.
+    /// The endings it is known to accept.
     pub accepts: Vec<Ending>,
+    /// The endings it is known to refuse; what is in neither list is not known.
+    pub refuses: Vec<Ending>,
     /// How often it asks again first.
     pub retries: usize,
     /// What it does without a summary.
@@ -179,7 +198,8 @@ pub enum Decision {
 }
 
 impl Guard {
-    /// What becomes of an answer with this ending, after so many earlier ones.
+    /// What becomes of an answer with this ending, after so many earlier ones. What is not known of a
+    /// harness is not accepted: a summary takes the place of a history only where that was seen.
     pub fn decide(&self, ending: Ending, earlier: usize) -> Decision {
         if self.accepts.contains(&ending) {
             Decision::Accept
@@ -198,19 +218,21 @@ pub(crate) fn keep<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> O
     let messages = fields.optional::<usize>(document, "tail-messages");
     let turns = fields.optional::<usize>(document, "tail-turns");
     let tokens = fields.optional::<usize>(document, "tail-tokens");
+    let share = trigger::share(document, &mut fields, "tail-share");
     let has_turn = fields.has("turn") || fields.has("most-tokens");
     let turn = TailTurn::optional(document, &mut fields, "turn").unwrap_or(TailTurn::Person);
     let most = fields.optional(document, "most-tokens");
-    let tail = match (messages, turns, tokens) {
-        (Some(count), None, None) => Some(Tail::Messages(count)),
-        (None, Some(count), None) => Some(Tail::Turns { count, turn, most }),
-        (None, None, Some(count)) => Some(Tail::Tokens(count)),
+    let tail = match (messages, turns, tokens, share) {
+        (Some(count), None, None, None) => Some(Tail::Messages(count)),
+        (None, Some(count), None, None) => Some(Tail::Turns { count, turn, most }),
+        (None, None, Some(count), None) => Some(Tail::Tokens(count)),
+        (None, None, None, Some(share)) => Some(Tail::Share(share)),
         _ => {
             document.fault(
                 &fields.span(),
                 &fields.path_of("tail-messages"),
                 "a tail has one size",
-                "write one of tail-messages, tail-turns and tail-tokens",
+                "write one of tail-messages, tail-turns, tail-tokens and tail-share",
             );
             None
         }
@@ -223,21 +245,30 @@ pub(crate) fn keep<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> O
     let snap = Snap::optional(document, &mut fields, "snap").unwrap_or(Snap::Pairs);
     let copies = CopySlots::optional(document, &mut fields, "copies-take").unwrap_or(CopySlots::Own);
     let request = NewestRequest::optional(document, &mut fields, "request").unwrap_or(NewestRequest::BySize);
+    let summaries =
+        EarlierSummaries::optional(document, &mut fields, "summaries").unwrap_or(EarlierSummaries::Summarized);
     let sized = Sized::optional(document, &mut fields, "sized").unwrap_or(Sized::AsSent);
     fields.finish(document);
-    Some(Keep { unit, head, tail: tail?, least, snap, copies, request, sized })
+    Some(Keep { unit, head, tail: tail?, least, snap, copies, request, summaries, sized })
 }
 
 /// Reads `[guard]`.
 pub(crate) fn guard<'i>(document: &mut Document<'i>, mut fields: Fields<'i>) -> Option<Guard> {
     let accepts = Ending::listed(document, &mut fields, "accepts");
+    let refuses = Ending::listed(document, &mut fields, "refuses");
     let retries = fields.optional(document, "retries").unwrap_or(0);
     let otherwise = Otherwise::optional(document, &mut fields, "otherwise").unwrap_or(Otherwise::KeepHistory);
     if accepts.is_none() {
         fields.required::<Vec<String>>(document, "accepts");
     }
+    let (span, path) = (fields.span(), fields.path_of("refuses"));
     fields.finish(document);
-    Some(Guard { accepts: accepts?, retries, otherwise })
+    let accepts = accepts?;
+    if let Some(both) = refuses.iter().flatten().find(|ending| accepts.contains(ending)) {
+        document.fault(&span, &path, format!("\"{}\" is accepted and refused", both.id()), "keep it in one list");
+    }
+    let rest = || Ending::ALL.iter().copied().filter(|ending| !accepts.contains(ending)).collect();
+    Some(Guard { refuses: refuses.unwrap_or_else(rest), accepts, retries, otherwise })
 }
 
 #[cfg(test)]
@@ -246,7 +277,8 @@ mod tests {
 
     #[test]
     fn a_guard_asks_again_before_it_refuses() {
-        let guard = Guard { accepts: vec![Ending::Stop], retries: 1, otherwise: Otherwise::Fail };
+        let guard =
+            Guard { accepts: vec![Ending::Stop], refuses: vec![Ending::Empty], retries: 1, otherwise: Otherwise::Fail };
         assert_eq!(guard.decide(Ending::Stop, 0), Decision::Accept);
         assert_eq!(guard.decide(Ending::Empty, 0), Decision::Retry);
         assert_eq!(guard.decide(Ending::Empty, 1), Decision::Refuse(Otherwise::Fail));

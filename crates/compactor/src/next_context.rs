@@ -1,16 +1,23 @@
 //! The context that comes out of a compaction: a session again, from which the next round starts, with
 //! a statement of where each of its turns is from. The statement is checked before it is used.
 
+use std::collections::HashSet;
+
 use laundromat_session::{Call, Part, Role, Session, Turn};
 
 use crate::axes::{After, KeptTurns, Placement, VerbatimPlace};
 use crate::keep::Boundary;
 use crate::partition::Partition;
 use crate::shield::Shield;
-use crate::tracked::Tracked;
+use crate::tracked::{Tracked, char_offset};
 
 /// Why a turn of the summary's is in a session: no person wrote it.
 pub const SUMMARY: &str = "compaction-summary";
+/// Whether a turn was made of a summary.
+pub fn is_summary(turn: &Turn) -> bool {
+    turn.synthetic.as_deref() == Some(SUMMARY)
+}
+
 /// The id of the call that a recap answers.
 const RECAP: &str = "compaction-recap";
 
@@ -32,6 +39,8 @@ pub struct NextContext {
     from: Vec<From>,
     /// Turns whose text stands in the summary's message.
     flattened: Vec<usize>,
+    /// Copies that lost their ends.
+    cut: Vec<usize>,
     /// The turns that are not sent again in the round after this one.
     once: Vec<usize>,
 }
@@ -48,6 +57,24 @@ pub enum Unsound {
     /// A turn is there twice.
     #[error("turn {turn} is in the context twice")]
     Twice {
+        /// Its number in the session.
+        turn: usize,
+    },
+    /// A turn is in no part, or in two.
+    #[error("turn {turn} is not in exactly one part of the session")]
+    Unparted {
+        /// Its number in the session.
+        turn: usize,
+    },
+    /// A result is kept and its call is not.
+    #[error("turn {turn} is a result that is kept without its call")]
+    Orphan {
+        /// Its number in the session.
+        turn: usize,
+    },
+    /// The request that is being answered is not in the next context.
+    #[error("turn {turn} is the request being answered, and it would not be in the context")]
+    RequestGone {
         /// Its number in the session.
         turn: usize,
     },
@@ -100,6 +127,9 @@ impl NextContext {
         let mut flattened = Vec::new();
         let mut from: Vec<From> = partition.system.clone().chain(partition.head.clone()).map(From::Turn).collect();
         let copies = || partition.copies.iter().copied().map(From::Copy);
+        let most = after.verbatim_chars.unwrap_or(usize::MAX);
+        let is_long = |turn: &usize| before.turns.get(*turn).is_some_and(|turn| turn.text().chars().count() > most);
+        let cut = partition.copies.iter().copied().filter(is_long).collect();
         if after.verbatim_place == VerbatimPlace::Before {
             from.extend(copies());
         }
@@ -111,11 +141,16 @@ impl NextContext {
         if after.placement == Placement::UserWithFlatTail {
             // The request that is being answered stays a message of its own.
             let request = partition.sent_tail().filter(|turn| before.turns[*turn].is_genuine_user()).last();
+            // A result goes where its call went: as a message of its own it would have none.
+            let mut asked: HashSet<&str> = HashSet::new();
             for turn in partition.sent_tail() {
-                if Some(turn) >= request && request.is_some() {
+                let it = &before.turns[turn];
+                let is_orphan = it.role == Role::Tool && !it.call_id.as_deref().is_some_and(|id| asked.contains(id));
+                if request.is_some() && Some(turn) >= request && !is_orphan {
+                    asked.extend(it.calls.iter().map(|call| call.id.as_str()));
                     from.push(From::Turn(turn));
                 } else {
-                    text.push_str(&flat(&covers.turn(&before.turns[turn])));
+                    text.push_str(&flat(&covers.turn(it), after.flat_result_chars));
                     flattened.push(turn);
                 }
             }
@@ -124,7 +159,8 @@ impl NextContext {
         }
         let mut made = summary_turns(after.placement, text).into_iter();
         let turns = from.iter().filter_map(|from| match from {
-            From::Turn(turn) | From::Copy(turn) => before.turns.get(*turn).map(|turn| covers.turn(turn)),
+            From::Turn(turn) => before.turns.get(*turn).map(|turn| covers.turn(turn)),
+            From::Copy(turn) => before.turns.get(*turn).map(|turn| cut_to(after, covers.turn(turn))),
             From::Summary => made.next(),
         });
         let session = Session { turns: turns.collect(), ..before.clone() };
@@ -133,8 +169,8 @@ impl NextContext {
             KeptTurns::Stay => Vec::new(),
             KeptTurns::OneRound => partition.sent_tail().filter(|turn| Some(*turn) < request).collect(),
         };
-        let next = Self { session, from, flattened, once };
-        next.check(before, covers)?;
+        let next = Self { session, from, flattened, cut, once };
+        next.check(before, after, covers)?;
         Ok(next)
     }
 
@@ -150,8 +186,8 @@ impl NextContext {
 
     /// Whether turn `turn` of the session before is in the context, word for word.
     pub fn holds(&self, turn: usize) -> bool {
-        self.from.iter().any(|from| matches!(from, From::Turn(it) | From::Copy(it) if *it == turn))
-            || self.flattened.contains(&turn)
+        let stands = |from: &From| matches!(from, From::Turn(it) | From::Copy(it) if *it == turn);
+        (self.from.iter().any(stands) && !self.cut.contains(&turn)) || self.flattened.contains(&turn)
     }
 
     /// Whether it is still there in the round after this one.
@@ -167,11 +203,15 @@ impl NextContext {
     }
 
     /// Every turn that is said to be kept is there, once.
-    fn check(&self, before: &Session, covers: &Covers<'_>) -> Result<(), Unsound> {
+    fn check(&self, before: &Session, after: &After, covers: &Covers<'_>) -> Result<(), Unsound> {
         let mut seen = vec![false; before.turns.len()];
         for (place, from) in self.from.iter().enumerate() {
             let (From::Turn(turn) | From::Copy(turn)) = *from else { continue };
             let said = before.turns.get(turn).map(|turn| covers.turn(turn));
+            let said = match from {
+                From::Copy(_) => said.map(|turn| cut_to(after, turn)),
+                From::Turn(_) | From::Summary => said,
+            };
             if said.is_none() || self.session.turns.get(place) != said.as_ref() {
                 return Err(Unsound::Absent { turn });
             }
@@ -199,13 +239,44 @@ fn summary_turns(placement: Placement, text: String) -> Vec<Turn> {
     }
 }
 
+/// A copy as it stands beside the summary.
+fn cut_to(after: &After, mut turn: Turn) -> Turn {
+    if let Some(most) = after.verbatim_chars {
+        let text = turn.text().into_owned();
+        let end = char_offset(&text, most);
+        if end < text.len() {
+            turn.parts = vec![Part::Text(format!("{}{}", &text[..end], after.verbatim_marker))];
+        }
+    }
+    turn
+}
+
+/// What a flattened tail opens a person's turn with. The text of any turn can write it.
+pub(crate) const FLAT_USER: &str = "\n\n[User]: ";
+
 /// A kept turn as text: who spoke stands in a label that the text itself can forge.
-fn flat(turn: &Turn) -> String {
-    let label = match turn.role {
-        Role::User => "[User]: ",
-        Role::Assistant => "[Assistant]: ",
-        Role::Tool => "[Tool result]: ",
-        Role::System | Role::Marker(_) | Role::Other(_) => "[Synthetic context]: ",
+fn flat(turn: &Turn, result_chars: Option<usize>) -> String {
+    let text = turn.text();
+    let cut = match (&turn.role, result_chars) {
+        (Role::Tool, Some(most)) => &text[..char_offset(&text, most)],
+        _ => &text,
     };
-    format!("\n\n{label}{}", turn.text())
+    let label = match turn.role {
+        Role::User if turn.synthetic.is_none() => FLAT_USER,
+        Role::Assistant => "\n\n[Assistant]: ",
+        Role::Tool if turn.is_error => "\n\n[Tool error]: ",
+        Role::Tool => "\n\n[Tool result]: ",
+        Role::User | Role::System | Role::Marker(_) | Role::Other(_) => "\n\n[Synthetic context]: ",
+    };
+    let mut flat = String::new();
+    if let Some(thought) = turn.reasoning.as_deref().filter(|thought| !thought.trim().is_empty()) {
+        flat.push_str(&format!("\n\n[Assistant reasoning]: {thought}"));
+    }
+    if !cut.trim().is_empty() || turn.calls.is_empty() {
+        flat.push_str(&format!("{label}{cut}"));
+    }
+    for call in &turn.calls {
+        flat.push_str(&format!("\n\n[Assistant tool call]: {}({})", call.name, call.arguments));
+    }
+    flat
 }

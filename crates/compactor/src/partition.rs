@@ -6,10 +6,50 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use laundromat_session::{Role, Session, Turn, tokens};
+use laundromat_session::{Role, Session, Turn};
 
-use crate::axes::Verbatim;
-use crate::keep::{CopySlots, Keep, NewestRequest, Snap, Tail, TailTurn, Unit};
+use crate::axes::{After, Verbatim};
+use crate::keep::{CopySlots, EarlierSummaries, Keep, NewestRequest, Snap, Tail, TailTurn, Unit};
+use crate::next_context::is_summary;
+
+/// The copies of user turns that stand beside a summary.
+#[derive(Debug, Clone, Copy)]
+pub struct Beside {
+    /// Which turns.
+    pub verbatim: Verbatim,
+    /// Characters of each: longer ones are cut.
+    pub each: usize,
+    /// Characters of all together: the oldest make way.
+    pub total: usize,
+}
+
+impl Beside {
+    /// As `after` says.
+    pub fn of(after: Option<&After>) -> Self {
+        let most = |limit: fn(&After) -> Option<usize>| after.and_then(limit).unwrap_or(usize::MAX);
+        Self {
+            verbatim: after.map_or(Verbatim::Nothing, |after| after.verbatim),
+            each: most(|after| after.verbatim_chars),
+            total: most(|after| after.verbatim_total),
+        }
+    }
+
+    /// Those of `persons` that there is room for, newest first.
+    fn fitting(self, turns: &[Turn], persons: &[usize]) -> Vec<usize> {
+        let mut left = self.total;
+        let fits = |turn: &usize| {
+            let room = left.checked_sub(turns[*turn].text().chars().count().min(self.each));
+            left = room.unwrap_or(left);
+            room.is_some()
+        };
+        let mut fitting: Vec<usize> = persons.iter().rev().copied().take_while(fits).collect();
+        fitting.reverse();
+        fitting
+    }
+}
+
+/// What a turn costs, by its number.
+pub type Cost<'a> = dyn Fn(usize, &Turn) -> usize + 'a;
 
 /// The turns of a session by what becomes of them; numbers are those of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,20 +69,24 @@ pub struct Partition {
 }
 
 impl Partition {
-    /// Parts `session`, sizes counted on `text_of` each turn.
-    pub fn new(session: &Session, keep: &Keep, verbatim: Verbatim, text_of: &dyn Fn(&Turn) -> usize) -> Self {
+    /// Parts `session`, each turn at its `cost` in tokens.
+    pub fn new(session: &Session, keep: &Keep, beside: Beside, cost: &Cost<'_>) -> Self {
         let turns = &session.turns;
         let system = turns.iter().take_while(|turn| turn.role == Role::System).count();
         let request = turns.iter().rposition(Turn::is_genuine_user).filter(|_| keep.request != NewestRequest::BySize);
         let parted = request.filter(|_| keep.request == NewestRequest::Apart).unwrap_or(turns.len());
-        let units = units(&turns[..parted], system, keep.unit);
+        let summaries = match keep.summaries {
+            EarlierSummaries::Summarized => 0,
+            EarlierSummaries::Stay => turns[system..parted].iter().take_while(|turn| is_summary(turn)).count(),
+        };
+        let units = units(&turns[..parted], system + summaries, keep.unit);
         let start_of = |unit: usize| units.get(unit).map_or(parted, |unit| unit.start);
         let mut head_end = start_of(keep.head);
         if keep.head > 0 && keep.snap == Snap::Pairs {
             // The results of what the head's last call asked for stay with it.
             head_end += turns[head_end..parted].iter().take_while(|turn| turn.role == Role::Tool).count();
         }
-        let cost = |unit: &Range<usize>| turns[unit.clone()].iter().map(|turn| tokens::estimate(text_of(turn))).sum();
+        let cost = |unit: &Range<usize>| unit.clone().map(|turn| cost(turn, &turns[turn])).sum();
         let first = first_kept(turns, &units, keep, &cost).min(units.len().saturating_sub(keep.least));
         let mut start = start_of(first).max(head_end);
         if let Some(request) = request {
@@ -52,8 +96,18 @@ impl Partition {
             start = snapped(turns, start).max(head_end);
         }
         let old = head_end..start;
-        let (copies, displaced) = copies(turns, &old, keep, verbatim, &units);
+        let (copies, displaced) = copies(turns, &old, keep, beside, &units);
         Self { system: 0..system, head: system..head_end, old, tail: start..turns.len(), displaced, copies }
+    }
+
+    /// Where the tail of `session` begins by its size alone: neither pairs nor the request move it.
+    pub(crate) fn tail_by_size(session: &Session, keep: &Keep, cost: &Cost<'_>) -> usize {
+        let turns = &session.turns;
+        let system = turns.iter().take_while(|turn| turn.role == Role::System).count();
+        let units = units(turns, system, keep.unit);
+        let cost = |unit: &Range<usize>| unit.clone().map(|turn| cost(turn, &turns[turn])).sum();
+        let first = first_kept(turns, &units, keep, &cost).min(units.len().saturating_sub(keep.least));
+        units.get(first).map_or(turns.len(), |unit| unit.start)
     }
 
     /// Whether there is nothing to summarize.
@@ -97,6 +151,22 @@ fn first_kept(turns: &[Turn], units: &[Range<usize>], keep: &Keep, cost: &dyn Fn
             });
             units.len() - fits.count()
         }
+        Tail::Share(share) => {
+            let costs: Vec<usize> = units.iter().map(cost).collect();
+            let whole: usize = costs.iter().sum();
+            let mut before = 0;
+            let mut newest = units.len();
+            for (place, unit) in units.iter().enumerate().filter(|(_, unit)| !unit.is_empty()) {
+                if turns[unit.start].is_genuine_user() {
+                    newest = place;
+                    if before >= whole - share.of(whole) {
+                        break;
+                    }
+                }
+                before += costs[place];
+            }
+            newest
+        }
         Tail::Turns { count, turn, most } => {
             let first_of = |count: usize| match turn {
                 TailTurn::TwoMessages => units.len().checked_sub(2 * count),
@@ -137,21 +207,22 @@ fn copies(
     turns: &[Turn],
     old: &Range<usize>,
     keep: &Keep,
-    verbatim: Verbatim,
+    beside: Beside,
     units: &[Range<usize>],
 ) -> (Vec<usize>, Range<usize>) {
     let mut persons: Vec<usize> = old.clone().filter(|turn| turns[*turn].is_genuine_user()).collect();
-    match verbatim {
+    match beside.verbatim {
         Verbatim::Nothing => persons.clear(),
         Verbatim::FirstUser => persons.truncate(1),
         Verbatim::LastUser => persons = persons.split_off(persons.len().saturating_sub(1)),
         Verbatim::UserTurns => {}
     }
+    let mut persons = beside.fitting(turns, &persons);
     let (Tail::Messages(slots), CopySlots::Tail | CopySlots::TailButNewest) = (keep.tail, keep.copies) else {
         return (persons, old.end..old.end);
     };
     let reserved = usize::from(keep.copies == CopySlots::TailButNewest).min(slots);
-    let persons = persons.split_off(persons.len().saturating_sub(slots - reserved));
+    persons = persons.split_off(persons.len().saturating_sub(slots - reserved));
     let room = slots - persons.len();
     // The newest stay, as far as there is room.
     let tail: Vec<&Range<usize>> = units.iter().filter(|unit| unit.start >= old.end).collect();

@@ -9,6 +9,7 @@ use regex::Regex;
 
 use crate::python_text;
 use crate::shield::Shield;
+use crate::tiers::Pruning;
 use crate::tracked::{Origin, Tracked};
 
 /// A call of a record: name and arguments as recorded, arguments behind the shield.
@@ -39,6 +40,8 @@ pub struct Record {
     pub call_id: String,
     /// On a tool record: the recorded name of the tool that answers, empty elsewhere.
     pub tool_name: String,
+    /// The recorded thoughts, behind the shield; empty where there are none.
+    pub thought: String,
     /// The turn has recorded reasoning.
     pub has_reasoning: bool,
 }
@@ -78,6 +81,25 @@ pub struct Shielded<'a> {
 
 /// The records of `session` in `window`.
 pub fn records(session: &Session, window: Window, shielded: Shielded<'_>, scrub: Scrub) -> Vec<Record> {
+    selected(session, window, shielded, scrub, &Selected { pruning: &Pruning::default(), takes: &|_| true })
+}
+
+/// Which turns become records, and what was done to them before.
+pub(crate) struct Selected<'a> {
+    /// What tiers made of them.
+    pub(crate) pruning: &'a Pruning,
+    /// Whether a turn is one of them.
+    pub(crate) takes: &'a dyn Fn(usize) -> bool,
+}
+
+/// The records of some turns of `session` in `window`.
+pub(crate) fn selected(
+    session: &Session,
+    window: Window,
+    shielded: Shielded<'_>,
+    scrub: Scrub,
+    selected: &Selected<'_>,
+) -> Vec<Record> {
     let skipped = match window {
         Window::All => 0,
         Window::BehindSystemPrompt => session.turns.iter().take_while(|turn| turn.role == Role::System).count(),
@@ -89,11 +111,29 @@ pub fn records(session: &Session, window: Window, shielded: Shielded<'_>, scrub:
         .enumerate()
         .skip(skipped)
         .filter(|(_, turn)| !matches!(turn.role, Role::Marker(_)))
-        .map(|(index, turn)| {
+        .filter_map(|(index, turn)| {
+            // Calls of turns that are left out name the tools of results that are not.
+            let name = names.of(turn);
             let shield = if turn.role == Role::User { shielded.user } else { shielded.other };
-            record(index, turn, names.of(turn), shield, scrub)
+            (selected.takes)(index).then(|| record(index, turn, name, shield, scrub, selected.pruning))
         })
         .collect()
+}
+
+/// For each tool turn the turn that asked, and the number of its call: the oldest open call with its id.
+pub(crate) fn askers(session: &Session) -> HashMap<usize, (usize, usize)> {
+    let mut open: HashMap<&str, VecDeque<(usize, usize)>> = HashMap::new();
+    let mut askers = HashMap::new();
+    for (index, turn) in session.turns.iter().enumerate() {
+        for (place, call) in turn.calls.iter().enumerate() {
+            open.entry(&call.id).or_default().push_back((index, place));
+        }
+        if turn.role == Role::Tool {
+            let id = turn.call_id.as_deref().unwrap_or_default();
+            askers.extend(open.get_mut(id).and_then(VecDeque::pop_front).map(|asker| (index, asker)));
+        }
+    }
+    askers
 }
 
 /// The names of calls that can still be answered, by recorded id, oldest first.
@@ -116,8 +156,16 @@ impl<'s> ToolNames<'s> {
     }
 }
 
-fn record(index: usize, turn: &Turn, tool_name: &str, shield: Option<&Shield>, scrub: Scrub) -> Record {
+fn record(
+    index: usize,
+    turn: &Turn,
+    tool_name: &str,
+    shield: Option<&Shield>,
+    scrub: Scrub,
+    pruning: &Pruning,
+) -> Record {
     let mut text = flatten(index, turn);
+    pruning.edit(index, &mut text);
     if let Some(shield) = shield {
         shield.apply(&mut text);
     }
@@ -140,14 +188,16 @@ fn record(index: usize, turn: &Turn, tool_name: &str, shield: Option<&Shield>, s
         calls: turn
             .calls
             .iter()
-            .map(|call| RecordCall {
+            .enumerate()
+            .map(|(place, call)| RecordCall {
                 id: call.id.clone(),
                 name: call.name.clone(),
-                arguments: shielded(&call.arguments, shield),
+                arguments: shielded(pruning.arguments(index, place, &call.arguments), shield),
             })
             .collect(),
         call_id: turn.call_id.clone().unwrap_or_default(),
         tool_name: tool_name.to_owned(),
+        thought: turn.reasoning.as_deref().map(|thought| shielded(thought, shield)).unwrap_or_default(),
         has_reasoning: turn.reasoning.is_some(),
     }
 }
@@ -170,7 +220,7 @@ fn speaker(turn: &Turn) -> Speaker {
 }
 
 /// Parts joined by line breaks; what is not text leaves a placeholder.
-fn flatten(index: usize, turn: &Turn) -> Tracked {
+pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
     let mut text = Tracked::default();
     for (place, part) in turn.parts.iter().enumerate() {
         if place > 0 {

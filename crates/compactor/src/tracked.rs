@@ -25,6 +25,15 @@ pub struct Copied {
     pub len: usize,
 }
 
+/// A piece of what stands in place of a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// Text of the compactor's own.
+    Own(String),
+    /// Bytes of the text itself.
+    Copied(Range<usize>),
+}
+
 /// Text with the origin of its bytes; what no span covers was written by the compactor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tracked {
@@ -89,6 +98,27 @@ impl Tracked {
         for (range, text) in edits {
             out.push_range(self, done..range.start);
             out.push_own(text.as_ref());
+            done = range.end;
+        }
+        out.push_range(self, done..self.text.len());
+        *self = out;
+    }
+
+    /// Replaces byte ranges (in order, not overlapping) by pieces, of which some may be the text's own.
+    pub fn splice(&mut self, edits: &[(Range<usize>, Vec<Piece>)]) {
+        if edits.is_empty() {
+            return;
+        }
+        let mut out = Self { text: String::with_capacity(self.text.len()), spans: Vec::new() };
+        let mut done = 0;
+        for (range, pieces) in edits {
+            out.push_range(self, done..range.start);
+            for piece in pieces {
+                match piece {
+                    Piece::Own(text) => out.push_own(text),
+                    Piece::Copied(range) => out.push_range(self, range.clone()),
+                }
+            }
             done = range.end;
         }
         out.push_range(self, done..self.text.len());

@@ -45,7 +45,7 @@ fn axes_that_a_form_cannot_have_are_faults() {
         ),
         ("adk-2.0", "results = \"left-out\"", "results = \"none\"", "transcript.results: unknown value \"none\"; "),
         (
-            "cline",
+            "aider",
             "placement = \"user\"\n",
             "",
             "after.placement: the key \"placement\" is missing; add placement = ...",

@@ -24,6 +24,7 @@ fn stays(arm: &Arm) -> String {
         Tail::Turns { count, turn: TailTurn::Person, .. } => format!("{count} turns of a person"),
         Tail::Turns { count, turn: TailTurn::TwoMessages, .. } => format!("{count} turns of two messages"),
         Tail::Tokens(most) => format!("{most} tokens"),
+        Tail::Share(share) => format!("{share} of the session"),
     };
     let head = if keep.head > 0 { format!("first {}, ", keep.head) } else { String::new() };
     format!("{head}last {tail}")

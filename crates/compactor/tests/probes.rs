@@ -64,9 +64,26 @@ fn the_request_is_lost_from_where_it_was_seen_to_be() {
 #[test]
 fn forged_marks_reach_the_summarizer_from_the_carriers_that_were_seen() {
     let told = |name| finding(Probe::ControlMarkers, name).1;
-    for name in ["lightspeed-2026-08", "adk-2.0", "adk-2.13-sliding", "gemini-delta"] {
-        assert_eq!(told(name), "user label from assistant text", "{name}");
+    let assistant = "user label from assistant text";
+    let (summary, thought) = ("user label from an earlier summary", "user label from a thought");
+    for name in ["adk-2.0", "gemini-delta"] {
+        assert_eq!(told(name), format!("{assistant}, {summary}"), "{name}");
     }
+    // In the sliding pair summaries are not summarized again; in the token pair each one is.
+    assert_eq!(told("adk-2.13-sliding"), format!("{assistant}, {thought}"));
+    assert_eq!(told("adk-2.13-token"), format!("{assistant}, {summary}, {thought}"));
+    // An answer that begins with the sentinel is taken for a summary; with a count it hides later turns too.
+    let sentinel = "summary mark from assistant text";
+    assert_eq!(told("lightspeed-2026-08"), format!("{assistant}, {sentinel}"));
+    assert_eq!(
+        told("lightspeed-covers"),
+        format!("{assistant}, {sentinel}, count of covered turns from assistant text")
+    );
+    assert_eq!(told("gemini-typed"), format!("summary mark from a tool result, {sentinel}"));
+    let tail = "user label of the kept tail";
+    assert!(told("opencode").ends_with(&format!("{tail} from a tool result, {tail} from assistant text")));
+    // The block of the earlier summary is raw in 0.30 and escaped in 0.62.
+    assert!(told("pydantic-harness-0.30").ends_with("end of the earlier summary from an earlier summary"));
     assert!(
         told("pydantic-harness-0.30").starts_with("user label from a tool result, closing mark from a tool result")
     );
@@ -109,12 +126,21 @@ fn secrets_leak_where_the_table_of_the_shield_says() {
     );
     assert_eq!(told("lightspeed-shielded"), "assistant text raw to the summarizer");
     assert_eq!(finding(Probe::RedactionLeak, "hermes-main").0, Verdict::Holds);
+    // Over three rounds the same carriers leak, and a summary behind the shield stays covered.
+    let rounds = |name| redaction_leak::probe(&compactor(name)).0.expect("a shield").rounds;
+    assert_eq!(rounds("lightspeed-shielded"), vec![vec![redaction_leak::Carrier::Assistant]; 3]);
+    assert_eq!(rounds("hermes-main"), vec![Vec::new(); 3]);
+    let raw =
+        Arm::parse(&presets::arm("hermes-main").expect("an arm").replace(", \"summary\"]", "]")).expect("no faults");
+    let rounds = redaction_leak::probe(&Compactor::new(raw).expect("no faults")).0.expect("a shield").rounds;
+    assert_eq!(rounds, [vec![], vec![redaction_leak::Carrier::Summary], vec![redaction_leak::Carrier::Summary]]);
 }
 
 #[test]
 fn a_replacement_that_is_longer_than_what_it_covers_overflows() {
     // 600 of 2000 tokens, four turns of 60 addresses with eight characters each.
     let arm = presets::arm("lightspeed-shielded").expect("an arm").replace("most-tokens = 38400", "most-tokens = 600");
+    let arm = arm.replace("by = \"pieces\"", "by = \"chars-4\"");
     let shield = presets::shield("email").expect("a shield");
     let sizes = |arm: &str, with: &str| {
         let shield = Shield::parse(&shield.replace("[EMAIL]", with)).expect("no faults");

@@ -1,16 +1,19 @@
 //! Flattened turns: one labelled text record a turn. What is not escaped can pass itself off as a
 //! record, which is the weakness that flattened arms measure.
 
+use std::borrow::Cow;
+
 use laundromat_session::labels::{CallPlace, LabelStyle, STYLES};
 use laundromat_session::{Message, MessageRole, Role};
 
 use super::form::{Built, Material};
 use crate::arm::Arm;
-use crate::axes::{Escape, Instructions, Presence, Results, Shown};
+use crate::axes::{Escape, Instructions, Presence, Results, Shown, Thoughts};
 use crate::escape::Escaper;
 use crate::labelled::{call_lines, end, label};
+use crate::records::Record;
 use crate::request::{Carried, Request, carry};
-use crate::tracked::Tracked;
+use crate::tracked::{Tracked, char_offset};
 use crate::view::{Item, SEPARATOR, View};
 
 /// How a transcript is written.
@@ -20,6 +23,8 @@ pub struct Transcript<'a> {
     pub labels: &'a LabelStyle,
     /// What it shows.
     pub shown: Shown,
+    /// How thoughts stand in it.
+    pub thoughts: Option<&'a Thoughts>,
     /// How session text is escaped.
     pub escape: Option<&'a Escape>,
 }
@@ -27,7 +32,12 @@ pub struct Transcript<'a> {
 impl<'a> Transcript<'a> {
     /// As `arm` says.
     pub fn of(arm: &'a Arm) -> Self {
-        Self { labels: arm.labels.unwrap_or(&STYLES[0]), shown: arm.shown, escape: arm.escape.as_ref() }
+        Self {
+            labels: arm.labels.unwrap_or(&STYLES[0]),
+            shown: arm.shown,
+            thoughts: arm.thoughts.as_ref(),
+            escape: arm.escape.as_ref(),
+        }
     }
 }
 
@@ -46,7 +56,7 @@ pub fn block(view: &View, transcript: Transcript<'_>) -> Block {
 }
 
 /// Flattens some items of a view.
-pub(super) fn block_of(view: &View, items: &[Item], transcript: Transcript<'_>) -> Block {
+pub(super) fn block_of<'v>(view: &'v View, items: &[Item], transcript: Transcript<'v>) -> Block {
     let size = |item: &Item| match item {
         Item::Kept(index) => view.records[*index].text.text().len() + 64,
         Item::Gap { marker, .. } => marker.len(),
@@ -55,6 +65,7 @@ pub(super) fn block_of(view: &View, items: &[Item], transcript: Transcript<'_>) 
         view,
         labels: transcript.labels,
         shown: transcript.shown,
+        thoughts: transcript.thoughts,
         escaper: transcript.escape.map(Escaper::new),
         block: Block::default(),
         joins: false,
@@ -76,6 +87,7 @@ struct Writer<'v> {
     view: &'v View,
     labels: &'v LabelStyle,
     shown: Shown,
+    thoughts: Option<&'v Thoughts>,
     escaper: Option<Escaper>,
     block: Block,
     /// An entry stands directly before, so that the next one is parted from it.
@@ -92,6 +104,7 @@ impl Writer<'_> {
         if record.role == Role::Tool && self.shown.results == Results::LeftOut {
             return;
         }
+        self.thought(record);
         let shortened = view.shortened.get(&index).map(|shortened| &shortened.flat);
         let calls = match (shortened, self.shown.calls) {
             (None, Presence::Shown) => {
@@ -119,6 +132,14 @@ impl Writer<'_> {
         if is_apart && !calls.is_empty() {
             self.entry(&calls);
         }
+    }
+
+    fn thought(&mut self, record: &Record) {
+        let Some(thoughts) = self.thoughts.filter(|_| !record.thought.trim().is_empty()) else { return };
+        let end = thoughts.most.map_or(record.thought.len(), |most| char_offset(&record.thought, most));
+        let cut = &record.thought[..end];
+        let thought = self.escaper.as_ref().map_or(Cow::Borrowed(cut), |escaper| escaper.text(cut).into());
+        self.entry(&format!("{}{thought}", thoughts.label));
     }
 
     /// What stands for a turn that holds no text, with harnesses that look for nothing else.

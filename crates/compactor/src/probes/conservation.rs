@@ -4,12 +4,13 @@
 use laundromat_session::{Role, Session};
 
 use super::probe::Verdict;
+use super::rounds::rounds;
 use super::stage::{self, Compacted, SUMMARY};
 use crate::compactor::{Compactor, Refusal};
 
-/// What was seen, or why nothing was compacted.
+/// What was seen of each compaction, one behind the other, or why nothing was compacted.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conservation(pub Result<Turns, Refusal>);
+pub struct Conservation(pub Result<Vec<Turns>, Refusal>);
 
 /// The turns of a session by what became of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +29,9 @@ pub struct Turns {
 
 /// Follows every turn of `session`.
 pub fn probe(compactor: &Compactor, session: &Session) -> Conservation {
-    Conservation(stage::compact(compactor, session, SUMMARY).map(|compacted| follow(&compacted, session)))
+    let reply = |_| SUMMARY.to_owned();
+    let rounds = rounds(compactor, session, &reply, &|_| stage::session());
+    Conservation(rounds.map(|rounds| rounds.iter().map(|round| follow(&round.compacted, &round.session)).collect()))
 }
 
 fn follow(compacted: &Compacted, session: &Session) -> Turns {
@@ -57,11 +60,19 @@ impl Conservation {
     pub(super) fn told(&self) -> (Verdict, String) {
         match &self.0 {
             Err(refusal) => (Verdict::NotKnown, format!("refused: {refusal}")),
-            Ok(turns) => {
-                let Turns { all, summarized, kept, marked, lost } = turns;
+            Ok(rounds) => {
+                let Some(Turns { all, summarized, kept, marked, lost }) = rounds.first() else {
+                    return (Verdict::NotKnown, "nothing was compacted".to_owned());
+                };
                 let gone = lost.len();
-                let detail = format!("{all} turns: {summarized} summarized, {kept} kept, {marked} marked, {gone} lost");
-                (Verdict::broken_if(!lost.is_empty()), detail)
+                let mut detail =
+                    format!("{all} turns: {summarized} summarized, {kept} kept, {marked} marked, {gone} lost");
+                let later: Vec<String> = rounds[1..].iter().map(|turns| turns.lost.len().to_string()).collect();
+                let loses_later = rounds[1..].iter().any(|turns| !turns.lost.is_empty());
+                if loses_later {
+                    detail.push_str(&format!("; in later rounds {}", later.join(" and ")));
+                }
+                (Verdict::broken_if(!lost.is_empty() || loses_later), detail)
             }
         }
     }

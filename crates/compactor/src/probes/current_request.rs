@@ -3,13 +3,13 @@
 use laundromat_session::{Session, Turn};
 
 use super::probe::Verdict;
-use super::stage::{tool_loop, turns_and_request};
+use super::stage::{talking_loop, tool_loop, turns_and_request};
 use crate::compactor::Compactor;
 
 /// Most earlier turns that are tried.
 const MOST_TURNS: usize = 40;
 /// Most calls of a tool loop that are tried.
-const MOST_CALLS: usize = 16;
+const MOST_CALLS: usize = 40;
 
 /// What was seen; `None` where the arm does not say which turns stay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,10 @@ pub struct Lost {
 pub fn probe(compactor: &Compactor) -> CurrentRequest {
     CurrentRequest(compactor.arm().keep.map(|_| Lost {
         from_turns: (0..=MOST_TURNS).find(|turns| is_lost(compactor, &turns_and_request(*turns))),
-        from_calls: (0..=MOST_CALLS).find(|calls| is_lost(compactor, &tool_loop(*calls))),
+        from_calls: (0..=MOST_CALLS).find(|calls| {
+            let loops = [tool_loop(*calls), talking_loop(*calls)];
+            loops.iter().any(|session| is_lost(compactor, session))
+        }),
     }))
 }
 

@@ -19,6 +19,8 @@ pub enum IncompleteSummary {
     Accepts {
         /// Those endings.
         endings: Vec<Ending>,
+        /// Those of them of which that is not known.
+        unknown: Vec<Ending>,
         /// Whether an early fact is in the next context, behind a summary that lacks it; `None` where the
         /// next context is not known.
         fact_stays: Option<bool>,
@@ -33,13 +35,14 @@ pub fn probe(compactor: &Compactor) -> IncompleteSummary {
     let Some(guard) = &compactor.arm().guard else { return IncompleteSummary::NotKnown };
     let unfinished = [Ending::Length, Ending::ContentFilter, Ending::Empty, Ending::ReasoningOnly];
     let accepted = |ending: &Ending| guard.decide(*ending, guard.retries) == Decision::Accept;
-    let endings: Vec<Ending> = unfinished.into_iter().filter(accepted).collect();
+    let (endings, rest): (Vec<Ending>, Vec<Ending>) = unfinished.into_iter().partition(accepted);
+    let unknown = rest.into_iter().filter(|ending| !guard.refuses.contains(ending)).collect();
     let fact_stays = match endings.is_empty() {
         // The history is as it was.
         true => Some(true),
         false => fact_in_next(compactor),
     };
-    IncompleteSummary::Accepts { endings, fact_stays }
+    IncompleteSummary::Accepts { endings, unknown, fact_stays }
 }
 
 fn fact_in_next(compactor: &Compactor) -> Option<bool> {
@@ -52,18 +55,24 @@ impl IncompleteSummary {
         match self {
             Self::NoModel => (Verdict::Holds, "no model is asked".to_owned()),
             Self::NotKnown => (Verdict::NotKnown, "the arm has no [guard]".to_owned()),
-            Self::Accepts { endings, .. } if endings.is_empty() => {
+            Self::Accepts { endings, unknown, .. } if endings.is_empty() && unknown.is_empty() => {
                 (Verdict::Holds, "the history stays unless the summary ended normally".to_owned())
             }
-            Self::Accepts { endings, fact_stays } => {
-                let endings: Vec<&str> = endings.iter().map(|ending| ending.id()).collect();
+            Self::Accepts { endings, unknown, .. } if endings.is_empty() => {
+                (Verdict::NotKnown, format!("accepts none that is known; {} not known", listed(unknown)))
+            }
+            Self::Accepts { endings, fact_stays, .. } => {
                 let fact = match fact_stays {
                     None => "",
                     Some(true) => "; an early fact stays",
                     Some(false) => "; an early fact is gone",
                 };
-                (Verdict::Breaks, format!("accepts {}{fact}", endings.join(", ")))
+                (Verdict::Breaks, format!("accepts {}{fact}", listed(endings)))
             }
         }
     }
+}
+
+fn listed(endings: &[Ending]) -> String {
+    endings.iter().map(|ending| ending.id()).collect::<Vec<_>>().join(", ")
 }

@@ -14,6 +14,7 @@ mod probe;
 pub mod prompt_hole;
 pub mod redaction_leak;
 pub mod role_gain;
+mod rounds;
 mod stage;
 
 pub use probe::{Finding, Probe, Verdict};

@@ -1,9 +1,10 @@
 //! Where does a secret get past the shield? Each carrier has a secret of its own, so that it is known
 //! where what leaked came from.
 
-use laundromat_session::{Role, Turn, tokens};
+use laundromat_session::{Role, Turn};
 
 use super::probe::Verdict;
+use super::rounds::{Round, rounds};
 use super::stage::{self, DATE, of_turns, said, step, walk};
 use crate::compactor::{Compactor, Given};
 use crate::keep::{Tail, TailTurn};
@@ -38,7 +39,7 @@ pub enum Place {
     NextSummary,
 }
 
-/// The kept tail before and behind the shield, in tokens of four characters.
+/// The kept tail before and behind the shield, in the arm's tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sizes {
     /// What the tail may have.
@@ -69,6 +70,9 @@ pub struct RedactionLeak(pub Option<Leaks>);
 pub struct Leaks {
     /// What comes out raw.
     pub raw: Vec<(Carrier, Place)>,
+    /// What comes out raw to the summarizer in each of several rounds; a summary's secret is that of the round
+    /// before.
+    pub rounds: Vec<Vec<Carrier>>,
     /// What covering a text again does to it.
     pub again: Again,
     /// Sizes of a tail of addresses, where the arm has a budget for it.
@@ -84,7 +88,13 @@ pub fn probe(compactor: &Compactor) -> RedactionLeak {
         return RedactionLeak(None);
     };
     let once = covered(shield, &secret_of(secret, 0));
-    RedactionLeak(Some(Leaks { raw: raw(compactor, secret), again: again(shield, &once), sizes: sizes(compactor) }))
+    let rounds = in_rounds(compactor, secret);
+    RedactionLeak(Some(Leaks {
+        raw: raw(compactor, secret),
+        rounds,
+        again: again(shield, &once),
+        sizes: sizes(compactor),
+    }))
 }
 
 fn again(shield: &Shield, once: &str) -> Again {
@@ -131,6 +141,29 @@ fn raw(compactor: &Compactor, secret: &str) -> Vec<(Carrier, Place)> {
     raw
 }
 
+/// The carriers whose secrets reach the summarizer in each round, each round's summary with one of its own.
+fn in_rounds(compactor: &Compactor, secret: &str) -> Vec<Vec<Carrier>> {
+    let of = |number| secret_of(secret, number);
+    let mut said_before = vec![said(Role::User, &format!("Write to {} please.", of(1)))];
+    said_before.extend(step("call-s", &format!("found {} there", of(2))));
+    said_before.push(said(Role::Assistant, &format!("I wrote to {} now.", of(3))));
+    let mut turns = stage::session().turns;
+    turns.splice(1..1, said_before);
+    let session = of_turns(turns);
+    let written = |round: usize| of(5 + round);
+    let reply = |round| format!("{{\"met\": \"{} today\"}}", written(round));
+    let Ok(rounds) = rounds(compactor, &session, &reply, &|_| session.clone()) else { return Vec::new() };
+    let leaked = |(number, round): (usize, &Round)| {
+        let messages = round.compacted.requests.iter().flat_map(|request| &request.messages);
+        let texts = || messages.clone().flat_map(|it| it.calls.iter().map(|call| &call.arguments).chain([&it.text]));
+        let own = [(of(1), Carrier::User), (of(2), Carrier::Tool), (of(3), Carrier::Assistant)];
+        let earlier = number.checked_sub(1).map(|before| (written(before), Carrier::Summary));
+        let carriers = own.into_iter().chain(earlier);
+        carriers.filter(|(secret, _)| texts().any(|text| text.contains(secret))).map(|(_, carrier)| carrier).collect()
+    };
+    rounds.iter().enumerate().map(leaked).collect()
+}
+
 /// The summary as the model is given it, its frame included; `None` where that is not known.
 fn next_summary(compactor: &Compactor, summary: &str) -> Option<String> {
     let session = stage::session();
@@ -147,7 +180,7 @@ fn sizes(compactor: &Compactor) -> Option<Sizes> {
     };
     // Enough to fill the budget, so that what a shield adds is over it.
     let addresses = ["a@b.exam"; ADDRESSES].join(" ");
-    let size = |text: &str| tokens::estimate(text.chars().count());
+    let size = |text: &str| compactor.arm().price.by.tokens(text);
     let messages = (2 * count).min(budget / size(&addresses).max(1));
     let old = [said(Role::User, &addresses), said(Role::Assistant, &addresses)];
     let full = std::iter::repeat_n(said(Role::User, &addresses), messages);
@@ -159,6 +192,17 @@ fn sizes(compactor: &Compactor) -> Option<Sizes> {
     let kept = || next.session().turns.iter().zip(next.from()).filter(|(_, from)| is_full(from));
     let sent = kept().map(|(turn, _)| size(&turn.text())).sum();
     Some(Sizes { budget, stored: kept().count() * size(&addresses), sent })
+}
+
+impl Carrier {
+    fn told(self) -> &'static str {
+        match self {
+            Self::User => "user text",
+            Self::Assistant => "assistant text",
+            Self::Tool => "a tool result",
+            Self::Summary => "a summary",
+        }
+    }
 }
 
 impl Leaks {
@@ -175,18 +219,18 @@ impl RedactionLeak {
             .raw
             .iter()
             .map(|(carrier, place)| {
-                let carrier = match carrier {
-                    Carrier::User => "user text",
-                    Carrier::Assistant => "assistant text",
-                    Carrier::Tool => "a tool result",
-                    Carrier::Summary => "a summary",
-                };
+                let carrier = carrier.told();
                 match place {
                     Place::Summarizer => format!("{carrier} raw to the summarizer"),
                     Place::NextSummary => format!("{carrier} raw to the model"),
                 }
             })
             .collect();
+        for (number, round) in leaks.rounds.iter().enumerate().skip(1) {
+            let seen = |carrier: &Carrier| leaks.raw.contains(&(*carrier, Place::Summarizer));
+            let new = round.iter().filter(|carrier| !seen(carrier) && !leaks.rounds[number - 1].contains(carrier));
+            told.extend(new.map(|carrier| format!("{} raw to the summarizer in round {}", carrier.told(), number + 1)));
+        }
         match leaks.again {
             Again::Same => {}
             // What grows no longer is a matter of looks.

@@ -39,12 +39,21 @@ impl Compacted {
 
 /// Compacts `session`: what the arm's `[keep]` makes old, or all of it.
 pub(super) fn compact(compactor: &Compactor, session: &Session, summary: &str) -> Result<Compacted, Refusal> {
+    compact_given(compactor, session, summary, Given { date: DATE, previous: None })
+}
+
+/// The same, given an earlier summary.
+pub(super) fn compact_given(
+    compactor: &Compactor,
+    session: &Session,
+    summary: &str,
+    given: Given<'_>,
+) -> Result<Compacted, Refusal> {
     let partition = compactor.partition(session);
     let view = match &partition {
         Some(partition) => compactor.summarized(session, partition),
         None => compactor.view(compactor.records(session)),
     };
-    let given = Given { date: DATE, previous: None };
     let (requests, text) = walk(compactor, &view, given, summary)?;
     let next = match &partition {
         // What is built from the session's own statement cannot contradict it; a refusal would be a defect here.
@@ -158,6 +167,15 @@ pub fn tool_loop(calls: usize) -> Session {
         turns.extend(step(&format!("call-{number}"), &filled(&format!("Result {number}:"))));
     }
     of_turns(turns)
+}
+
+/// The same loop, the assistant saying a word with each call.
+pub(super) fn talking_loop(calls: usize) -> Session {
+    let mut session = tool_loop(calls);
+    for turn in session.turns.iter_mut().filter(|turn| turn.role == Role::Assistant) {
+        turn.parts = vec![Part::Text("I will look.".to_owned())];
+    }
+    session
 }
 
 /// The text of a turn's first part, which probes plant in.

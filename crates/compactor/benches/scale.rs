@@ -1,0 +1,153 @@
+//! Does building a request take time and memory in step with the session? Every preset over 1, 10 and 100 MB,
+//! its shield off and on, each in a process of its own, so that the peak of its memory can be read.
+//!
+//!     cargo bench -p laundromat-compactor --bench scale [-- NAME...]
+//!
+//! Caps are taken off: they would leave most of a large session out. Times are those of one core. Memory is the
+//! peak of the whole process, the session in it included, over the session's bytes.
+
+use std::hint::black_box;
+use std::process::{Command, ExitCode};
+use std::time::{Duration, Instant};
+
+use laundromat_compactor::{Arm, Compactor, Given, Next, Refusal, Request, presets};
+use laundromat_session::{Call, Role, Session, Turn};
+
+/// Sizes in millions of bytes.
+const SIZES: [usize; 3] = [1, 10, 100];
+/// A first argument that says: measure here.
+const CHILD: &str = "--child";
+/// How long small sizes are repeated.
+const LEAST: Duration = Duration::from_millis(200);
+/// Shield that stands in for those of arms that have none.
+const SHIELD: &str = "hermes-default";
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
+    match args.split_first() {
+        Some((first, rest)) if first == CHILD => child(rest),
+        _ => parent(&args),
+    }
+}
+
+/// What a child measured.
+#[derive(Clone, Copy, Default)]
+struct Measured {
+    seconds: f64,
+    /// Peak of the process over the session's bytes.
+    memory: f64,
+    bytes: usize,
+}
+
+fn parent(names: &[String]) -> ExitCode {
+    println!("{:28} {:>8} {:>8} {:>10} {:>10} {:>8}", "preset", "10/1", "100/10", "MB/s off", "MB/s on", "memory");
+    for name in presets::arm_names() {
+        if !names.is_empty() && !names.iter().any(|wanted| wanted == name) {
+            continue;
+        }
+        let off = SIZES.map(|size| measured(name, size, "off"));
+        let on = measured(name, SIZES[1], "on");
+        let [Some(one), Some(ten), Some(hundred)] = off else {
+            println!("{name:28} refused");
+            continue;
+        };
+        let speed = |it: Measured| it.bytes as f64 / 1e6 / it.seconds;
+        println!(
+            "{name:28} {:8.1} {:8.1} {:10.0} {:10.0} {:7.2}x",
+            ten.seconds / one.seconds,
+            hundred.seconds / ten.seconds,
+            speed(hundred),
+            on.map_or(0.0, speed),
+            hundred.memory,
+        );
+    }
+    ExitCode::SUCCESS
+}
+
+fn measured(name: &str, size: usize, shield: &str) -> Option<Measured> {
+    let program = std::env::current_exe().ok()?;
+    let out = Command::new(program).args([CHILD, name, &size.to_string(), shield]).output().ok()?;
+    let text = String::from_utf8(out.stdout).ok()?;
+    let mut words = text.split_whitespace();
+    Some(Measured {
+        seconds: words.next()?.parse().ok()?,
+        memory: words.next()?.parse().ok()?,
+        bytes: words.next()?.parse().ok()?,
+    })
+}
+
+fn child(args: &[String]) -> ExitCode {
+    let [name, size, shield] = args else { return ExitCode::FAILURE };
+    let size: usize = size.parse().expect("a number");
+    let session = session(size * 1_000_000);
+    let bytes = bytes(&session);
+    let compactor = compactor(name, shield == "on");
+    let start = Instant::now();
+    let mut runs = 0;
+    while runs == 0 || start.elapsed() < LEAST {
+        if build(&compactor, &session).is_err() {
+            return ExitCode::FAILURE;
+        }
+        runs += 1;
+    }
+    let seconds = start.elapsed().as_secs_f64() / f64::from(runs);
+    println!("{seconds} {} {bytes}", peak() as f64 / bytes as f64);
+    ExitCode::SUCCESS
+}
+
+/// Peak of the process's memory in bytes; 0 where the system does not tell.
+fn peak() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kilobytes = line.and_then(|line| line.split_whitespace().next()?.parse::<usize>().ok());
+    kilobytes.unwrap_or_default() * 1024
+}
+
+/// Every request of a compaction, one at a time, as a trial that sends them has them.
+fn build(compactor: &Compactor, session: &Session) -> Result<(), Refusal> {
+    let view = compactor.view(compactor.records(session));
+    let given = Given { date: "2026-03-04", previous: None };
+    let mut replies = Vec::new();
+    loop {
+        match compactor.next(&view, given, &replies)? {
+            Next::Ask(request) => drop(black_box::<Request>(request)),
+            Next::Replace(_) | Next::Summary(_) => return Ok(()),
+        }
+        replies.push("{}".to_owned());
+    }
+}
+
+/// The preset without caps, so that all of the session is sent.
+fn compactor(name: &str, shielded: bool) -> Compactor {
+    let mut arm = Arm::parse(presets::arm(name).expect("a preset")).expect("no faults");
+    arm.caps = Default::default();
+    arm.context_tokens = usize::MAX;
+    arm.shield = shielded.then(|| arm.shield.take().unwrap_or_else(|| SHIELD.to_owned()));
+    Compactor::new(arm).expect("no faults")
+}
+
+/// Turns as agents make them: short requests, a call each, results of a few thousand bytes.
+fn session(most: usize) -> Session {
+    let line = "src/store/rows.rs:120: let rows = table.select(&query)?; // <rows> & \"names\"\n";
+    let mut turns = Vec::new();
+    let mut bytes = 0;
+    while bytes < most {
+        let n = turns.len();
+        let result = line.repeat(20 + n % 40);
+        bytes += result.len() + 160;
+        turns.push(Turn::text_of(Role::User, format!("Look at step {n} and tell me why it fails; change nothing.")));
+        let call = Call {
+            id: format!("call_{n}"),
+            name: "terminal".to_owned(),
+            arguments: format!("{{\"command\": \"grep -n step_{n} src\"}}"),
+        };
+        turns.push(Turn { calls: vec![call], ..Turn::text_of(Role::Assistant, "I will look.") });
+        turns.push(Turn { call_id: Some(format!("call_{n}")), ..Turn::text_of(Role::Tool, result) });
+    }
+    Session { id: "bench".to_owned(), title: None, origin: None, turns }
+}
+
+fn bytes(session: &Session) -> usize {
+    let calls = |turn: &Turn| turn.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
+    session.turns.iter().map(|turn| turn.text().len() + calls(turn)).sum()
+}
