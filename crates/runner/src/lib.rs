@@ -7,12 +7,15 @@
 //! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
+//! * [`audit`](mod@audit): second looks by a run's own judge; [`panel`](mod@panel): the majority of several judges' runs;
 //! * [`rejudge`]: another judge over a run's stored replies; [`calibrate`](mod@calibrate): a judge over a gold set;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
 //! It may use every crate below it and starts nothing on its own. A new key of the experiment file
 //! goes to [`experiment`], one of a model to `model_table`, a new kind of progress to [`events`].
 
+mod asker;
+pub mod audit;
 pub mod build;
 pub mod calibrate;
 mod desk;
@@ -26,18 +29,21 @@ pub mod inputs;
 pub mod keeper;
 mod ledger;
 mod model_table;
+pub mod panel;
 pub mod plan;
 pub mod record;
 pub mod rejudge;
 pub mod run;
 pub mod score;
 
+pub use audit::audit;
 pub use calibrate::{Calibrated, Rated, calibrate};
 pub use error::RunError;
 pub use events::{Event, Finished};
 pub use experiment::Experiment;
 pub use forecast::{Forecast, forecast};
 pub use inputs::Inputs;
+pub use panel::panel;
 pub use plan::{Estimate, Plan};
 pub use record::{may_record, record};
 pub use rejudge::rejudge;
