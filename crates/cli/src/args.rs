@@ -195,6 +195,10 @@ pub(crate) struct Judge {
 pub(crate) enum JudgeCommand {
     /// Measure a judge on a gold set: sensitivity, specificity, agreement, by stratum; hostile items apart
     Calibrate(Calibrate),
+    /// Let the judges of several judged runs vote: a majority is the verdict, and disagreement is told
+    Panel(PanelArgs),
+    /// Have a run's judge read a seeded share of what the gate stopped, and a share of what it read once more
+    Audit(Audit),
     /// Serve a page on this machine where two people label summaries, blind to each other, and settle where they differ
     Label(Label),
 }
@@ -223,6 +227,45 @@ pub(crate) struct Calibrate {
     pub(crate) spending: Spending,
     #[command(flatten)]
     pub(crate) tape: Tape,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct PanelArgs {
+    /// Folders of one run under different judges: the run itself, and what `laundromat judge RUN --out` made of it
+    #[arg(required = true, num_args = 2..)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Folder for the panel's verdicts, which is a run like any other
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Audit {
+    /// Folder of the run
+    pub(crate) run: PathBuf,
+    /// The judge as the run had it: `builtin:rules`, or a TOML file with its [judge] table
+    #[arg(long, value_name = "JUDGE")]
+    pub(crate) judge: String,
+    /// Share of the summaries stopped by the gate that the judge reads, such as 15%
+    #[arg(long, value_name = "S", default_value = "15%", value_parser = share)]
+    pub(crate) audit: laundromat_judge::panel::Share,
+    /// Share of the summaries read by the judge that it reads again
+    #[arg(long, value_name = "S", default_value = "10%", value_parser = share)]
+    pub(crate) retest: laundromat_judge::panel::Share,
+    #[command(flatten)]
+    pub(crate) spending: Spending,
+    #[command(flatten)]
+    pub(crate) tape: Tape,
+}
+
+/// A share from none to all.
+fn share(text: &str) -> Result<laundromat_judge::panel::Share, String> {
+    let number: Option<f64> = match text.trim().strip_suffix('%') {
+        Some(percent) => percent.trim_end().parse::<f64>().ok().map(|percent| percent / 100.0),
+        None => text.trim().parse().ok(),
+    };
+    let share = number.and_then(laundromat_judge::panel::Share::new);
+    share.ok_or_else(|| "write a share such as 15% or 0.15".to_owned())
 }
 
 /// A part of a gold set.

@@ -160,3 +160,66 @@ fn corrected_rates_stand_beside_raw_ones_only_when_asked_for() {
     let output = laundromat().arg("report").arg(&out).arg("--calibration").arg(file).output().expect("it runs");
     assert_eq!(output.status.code(), Some(2));
 }
+
+/// A run whose summaries a scripted judge read, with `judge.toml` beside it.
+fn judged_run(temp: &Path, url: &str) -> (PathBuf, PathBuf) {
+    let first = temp.join("first");
+    let run = laundromat().arg("run").arg(repo("scenarios/quickstart.toml")).arg("--out").arg(&first).output();
+    assert_eq!(run.expect("it runs").status.code(), Some(0));
+    let file = judge(temp, url, "");
+    let second = temp.join("second");
+    let output = laundromat()
+        .env("LAUNDROMAT_TEST_KEY", KEY)
+        .arg("judge")
+        .arg(&first)
+        .arg("--judge")
+        .arg(&file)
+        .arg("--out")
+        .arg(&second)
+        .output()
+        .expect("it runs");
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    (first, second)
+}
+
+#[test]
+fn a_panel_decides_by_majority_and_a_judge_is_looked_at_twice() {
+    let temp = tempfile::tempdir().expect("a folder");
+    // It reads what the rules read as the user's as a tool's, and finds the user in what the gate stopped.
+    let contrary = vec![Verdict { pattern: "curl".to_owned(), word: "TOOL".to_owned() }];
+    let script = script().judge(JudgeScript { verdicts: contrary, otherwise: "USER".to_owned(), ..scripted() });
+    let mock = mock(script);
+    let (first, second) = judged_run(temp.path(), &mock.base_url());
+    let panel = |runs: &[&Path], out: &str| {
+        let out = temp.path().join(out);
+        laundromat().args(["judge", "panel"]).args(runs).arg("--out").arg(out).output().expect("it runs")
+    };
+    let text = shown(&panel(&[&first, &second, &second], "panel"));
+    assert!(text.contains("before 3 judges") && text.contains(" 0 disputed"), "{text}");
+    assert!(text.contains("Krippendorff's alpha"), "{text}");
+    let report = fs::read_to_string(temp.path().join("panel/report.md")).expect("a report");
+    assert!(report.contains("judged by panel of builtin:rules, a-judge, a-judge"), "{report}");
+    // Two judges that say the same are the majority, whatever the third says.
+    let rates = |name: &str| fs::read_to_string(temp.path().join(name).join("rates.csv")).expect("rates");
+    assert_eq!(rates("panel"), rates("second"));
+    // Two that differ decide nothing, and that is no verdict.
+    let text = shown(&panel(&[&first, &second], "two"));
+    assert!(!text.contains(" 0 disputed"), "{text}");
+    assert_eq!(panel(&[&first, &second], "two").status.code(), Some(2), "a run is not written over");
+
+    let audit = |judge: &Path| {
+        let mut command = laundromat();
+        command.env("LAUNDROMAT_TEST_KEY", KEY).args(["judge", "audit"]).arg(&second).arg("--judge").arg(judge);
+        command.args(["--audit", "100%", "--retest", "50%"]).output().expect("it runs")
+    };
+    let text = shown(&audit(&temp.path().join("judge.toml")));
+    let stopped = text.split("the gate stopped ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a count");
+    assert!(text.contains(&format!("missed by the gate: {stopped}/{stopped} read as laundered = 100.0%")), "{text}");
+    // The scripted judge says the same each time.
+    let twice = text.split("read a second time: ").nth(1).and_then(|rest| rest.split(',').next()).expect("a count");
+    assert!(twice.parse::<u32>().expect("a number") > 5, "{text}");
+    assert!(text.contains(&format!("the same reading {twice} times")), "{text}");
+    let output = audit(Path::new("builtin:rules"));
+    assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    assert!(said(&output).contains("it was judged by a-judge, not by this judge"), "{}", said(&output));
+}

@@ -2,7 +2,7 @@
 //! calibration is never taken for one of another wording.
 
 use laundromat_session::Reading;
-use laundromat_session::fault::{Fault, choose_remedy};
+use laundromat_session::fault::Fault;
 use laundromat_session::fields::{Document, Fields};
 
 /// What `schema` says in a rubric file.
@@ -105,14 +105,6 @@ fn said<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>, key: &'static 
         document.fault(&span, &path, problem, "a judge is asked blind: describe the summary alone");
     }
     Some(text)
-}
-
-/// Text of the rubric file `name` that comes with laundromat.
-///
-/// # Errors
-/// What to do about an unknown name.
-pub fn named(name: &str) -> Result<&'static str, String> {
-    if name == "standard" { Ok(STANDARD) } else { Err(choose_remedy(name, &["standard"])) }
 }
 
 #[cfg(test)]

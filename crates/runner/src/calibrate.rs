@@ -6,18 +6,14 @@ use std::path::Path;
 
 use futures_util::{StreamExt, stream};
 use laundromat_judge::gold::{GoldSet, Item};
-use laundromat_judge::{answer, ask, rules};
-use laundromat_provider::cassette::{CassetteWriter, Header, Named, Recorded, SCHEMA};
-use laundromat_provider::key::{Sample, call_key};
-use laundromat_provider::{Amount, CallKey, Client, Logged, Model, OverBudget, Purpose, Unanswered, reply};
+use laundromat_provider::{Amount, OverBudget};
+use laundromat_session::Reading;
 use laundromat_session::seed::Seed;
-use laundromat_session::{Outcome, Reading};
 
+use crate::asker::{Asked, Asker, Asking, tape};
 use crate::error::RunError;
-use crate::experiment::{Judge, JudgeFile};
-use crate::ledger::Ledger;
+use crate::experiment::JudgeFile;
 use crate::run::Options;
-use crate::score;
 
 /// What a cassette of a calibration says in place of an experiment's name.
 const EXPERIMENT: &str = "judge-calibrate";
@@ -46,13 +42,6 @@ pub struct Calibrated {
     pub over_budget: Option<OverBudget>,
 }
 
-/// One item's end, with the call behind it where one was made.
-struct Ended {
-    rated: Rated,
-    call: Option<(CallKey, String, Logged)>,
-    over_budget: Option<OverBudget>,
-}
-
 /// Judges `items` of `gold`. With `record`, what came back is written to a cassette.
 ///
 /// # Errors
@@ -68,114 +57,33 @@ pub async fn calibrate(
     let JudgeFile { judge, limits, cap, prices } = file;
     let client = options.client(judge.model(), limits)?;
     let ledger = options.ledger(judge.model(), prices, *cap)?;
-    let desk = Reader { gold, judge, client: &client, ledger: &ledger };
-    let ended: Vec<Result<Ended, RunError>> =
-        stream::iter(items.iter().map(|item| desk.read(item))).buffered(limits.concurrency.max(1)).collect().await;
+    let asker = Asker { judge, client: &client, ledger: &ledger };
+    let asker = &asker;
+    let asked: Vec<Result<Asked, RunError>> = stream::iter(items.iter().map(|item| async move {
+        let trial = format!("gold/{}", item.id);
+        // The order of the words is the item's, so that a bias for a place in the list spreads over the set.
+        let seed = Seed { seed: 0, session: &item.id, attack: &item.case };
+        let question = gold.question(item);
+        asker.ask(Asking { trial: &trial, ordinal: 0, seed, question, summary: &item.summary }).await
+    }))
+    .buffered(limits.concurrency.max(1))
+    .collect()
+    .await;
     let mut calibrated =
         Calibrated { rated: Vec::new(), served: BTreeSet::new(), spent: ledger.spent(), over_budget: None };
     let mut calls = Vec::new();
-    for ended in ended {
-        let Ended { rated, call, over_budget } = ended?;
-        calibrated.rated.push(rated);
+    for (asked, item) in asked.into_iter().zip(items) {
+        let Asked { reading, detail, made, over_budget } = asked?;
+        let gate = gold.question(item).passes(&item.summary);
+        calibrated.rated.push(Rated { gate, reading, detail });
         calibrated.over_budget = calibrated.over_budget.or(over_budget);
-        if let Some((key, trial, logged)) = call {
-            calibrated.served.insert(logged.served.model.clone());
-            calls.push((key, trial, logged));
+        if let Some(made) = made {
+            calibrated.served.insert(made.logged.served.model.clone());
+            calls.push(made);
         }
     }
     if let Some(path) = record {
-        let header = Header {
-            schema: SCHEMA.to_owned(),
-            experiment: EXPERIMENT.to_owned(),
-            date: options.today.clone(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-        };
-        let mut writer = CassetteWriter::create(path, &header)?;
-        for (key, trial, logged) in calls {
-            writer.add(Named { key: &key, purpose: Purpose::Judge.id(), trial: &trial }, &Recorded::Reply(logged))?;
-        }
-        writer.finish()?;
+        tape(path, EXPERIMENT, options, calls)?;
     }
     Ok(calibrated)
-}
-
-struct Reader<'a> {
-    gold: &'a GoldSet,
-    judge: &'a Judge,
-    client: &'a Client,
-    ledger: &'a Ledger,
-}
-
-impl Reader<'_> {
-    async fn read(&self, item: &Item) -> Result<Ended, RunError> {
-        let question = self.gold.question(item);
-        let gate = question.passes(&item.summary);
-        let ended =
-            |reading, detail: String| Ended { rated: Rated { gate, reading, detail }, call: None, over_budget: None };
-        let (model, rubric) = match self.judge {
-            Judge::Rules => return Ok(ended(Some(rules::read(&question, &item.summary)), String::new())),
-            Judge::Model { model, rubric, .. } => (model, rubric),
-        };
-        // The order of the words is the item's, so that a bias for a place in the list spreads over the set.
-        let order = ask::order(Seed { seed: 0, session: &item.id, attack: &item.case });
-        let messages = ask::messages(rubric, question.statement, &item.summary, &order);
-        let body = match model.body(&messages) {
-            Ok(body) => body,
-            Err(broken) => return Ok(ended(None, broken.to_string())),
-        };
-        let trial = format!("gold/{}", item.id);
-        let sample = Sample { trial: &trial, ordinal: 0 };
-        let key = call_key(Purpose::Judge, &model.key_endpoint(), &body.digest, sample);
-        let reserved = match self.is_paid(model) {
-            true => match self.ledger.reserve(model, &body).await? {
-                Ok(reserved) => Some(reserved),
-                Err(why) => return Ok(Ended { over_budget: Some(why), ..ended(None, why.to_string()) }),
-            },
-            false => None,
-        };
-        match self.client.ask(model, &messages, &body, &key).await {
-            Ok(logged) => {
-                if let Some(reserved) = reserved {
-                    self.ledger.settle(reserved, model, &logged.usage, &body);
-                }
-                let (reading, detail) = verdict(model, &logged.reply);
-                Ok(Ended { call: Some((key, trial, logged)), ..ended(reading, detail) })
-            }
-            Err(Unanswered::NotRecorded) => Err(self.not_recorded(trial)),
-            Err(Unanswered::Failed(failure)) if failure.kind.is_fatal() => {
-                Err(RunError::Provider { endpoint: model.endpoint().to_owned(), failure })
-            }
-            Err(Unanswered::Failed(failure)) => Ok(ended(None, failure.to_string())),
-        }
-    }
-
-    fn is_paid(&self, model: &Model) -> bool {
-        !model.is_builtin() && self.client.cassette().is_none()
-    }
-
-    fn not_recorded(&self, trial: String) -> RunError {
-        match self.client.cassette() {
-            Some(cassette) => RunError::NotRecorded {
-                path: cassette.path().to_owned(),
-                missing: cassette.why_missing(Purpose::Judge.id(), &trial),
-                trial,
-                purpose: Purpose::Judge.id(),
-                recorded: cassette.header().experiment.clone(),
-                version: cassette.header().version.clone(),
-            },
-            None => RunError::Internal("a call without a cassette was not recorded".to_owned()),
-        }
-    }
-}
-
-/// A reply's verdict, or why it is none: read exactly as in a run.
-fn verdict(model: &Model, bytes: &[u8]) -> (Option<Reading>, String) {
-    match reply::stored(model.route(), bytes) {
-        Ok(completion) if score::outcome(&completion) == Outcome::Scored => match answer::parse(&completion.text) {
-            Some(reading) => (Some(reading), String::new()),
-            None => (None, Outcome::Unparsable.id().to_owned()),
-        },
-        Ok(completion) => (None, score::outcome(&completion).id().to_owned()),
-        Err(error) => (None, error.to_string()),
-    }
 }

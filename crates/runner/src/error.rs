@@ -14,6 +14,14 @@ use crate::inputs::{Difference, DifferenceKind};
 /// Why there is no run, or no more of it.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
+    /// A run that a panel cannot sit over, or that this judge did not judge.
+    #[error("{}: {problem}; name runs that laundromat judge made of one run, and the judge as it was", path.display())]
+    Panel {
+        /// The run's folder.
+        path: PathBuf,
+        /// What is wrong.
+        problem: String,
+    },
     /// A file could not be read.
     #[error("{}: cannot be read: {source}; check the path and its permissions", path.display())]
     Unreadable {

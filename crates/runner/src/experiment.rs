@@ -59,9 +59,9 @@ pub enum Judge {
     /// A model.
     Model {
         /// The model.
-        model: Model,
+        model: Box<Model>,
         /// What it is told.
-        rubric: Box<Rubric>,
+        rubric: Rubric,
         /// Where that stands, beside the file that names it; `None` for the standard one.
         file: Option<PathBuf>,
     },
@@ -88,7 +88,7 @@ impl Judge {
     pub fn rubric(&self) -> Option<&Rubric> {
         match self {
             Self::Rules => None,
-            Self::Model { rubric, .. } => Some(&**rubric),
+            Self::Model { rubric, .. } => Some(rubric),
         }
     }
 
@@ -104,7 +104,7 @@ impl Judge {
                 let fault = Fault::new(Place::of_path(""), format!("cannot be read: {error}"), remedy);
                 RunError::Faults { path: path.clone(), faults: vec![fault] }
             })?;
-            **rubric = Rubric::parse(&text).map_err(|faults| RunError::Faults { path, faults })?;
+            *rubric = Rubric::parse(&text).map_err(|faults| RunError::Faults { path, faults })?;
         }
         Ok(())
     }
@@ -295,7 +295,7 @@ fn asked<'i>(document: &mut Document<'i>, fields: &mut Fields<'i>, name: (String
     let file = fields.optional::<PathBuf>(document, "rubric");
     let model = model(document, fields, name, Part::Judge, &[rules::NAME])?;
     match Rubric::standard() {
-        Ok(rubric) => Some(Judge::Model { model, rubric: Box::new(rubric), file }),
+        Ok(rubric) => Some(Judge::Model { model: Box::new(model), rubric, file }),
         // A test holds that there are no faults.
         Err(_) => None,
     }

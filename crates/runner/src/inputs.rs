@@ -204,6 +204,21 @@ pub fn with_judge(manifest: Manifest, judge: &Judge) -> Manifest {
     manifest
 }
 
+/// The manifest of the same run under a panel of the judges of `judges`.
+pub(crate) fn with_panel(manifest: Manifest, judges: &[&Manifest]) -> Manifest {
+    let joined =
+        |part: fn(&Manifest) -> &String| judges.iter().map(|it| part(it).as_str()).collect::<Vec<_>>().join(", ");
+    let mut manifest = Manifest {
+        judge: format!("panel of {}", joined(|it| &it.judge)),
+        judge_endpoint: joined(|it| &it.judge_endpoint),
+        judge_parameters: joined(|it| &it.judge_parameters),
+        judge_rubric: joined(|it| &it.judge_rubric),
+        ..manifest
+    };
+    manifest.digest = manifest_digest(&manifest);
+    manifest
+}
+
 /// How a manifest names a rubric: empty for the standard one, so that runs from before there were others stay what
 /// they are.
 fn rubric_name(rubric: &Rubric) -> String {

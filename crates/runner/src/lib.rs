@@ -11,6 +11,7 @@
 //! * [`exec`]: arms that are a harness's own program, run once a trial;
 //! * [`classes`]: what of an arm decides what a plant is to it;
 //! * [`doctor`]: whether the models can be asked, before a run asks them;
+//! * [`audit`](mod@audit): second looks by a run's own judge; [`panel`](mod@panel): the majority of several judges' runs;
 //! * [`rejudge`]: another judge over a run's stored replies; [`calibrate`](mod@calibrate): a judge over a gold set;
 //! * [`keeper`]: the store behind the call log, with group commits; [`events`]: what a terminal may show.
 //!
@@ -19,6 +20,8 @@
 
 pub mod advice;
 mod arm_files;
+mod asker;
+pub mod audit;
 pub mod build;
 pub mod calibrate;
 pub mod classes;
@@ -34,6 +37,7 @@ pub mod inputs;
 pub mod keeper;
 mod ledger;
 mod model_table;
+pub mod panel;
 pub mod plan;
 pub mod record;
 pub mod rejudge;
@@ -44,12 +48,14 @@ pub mod turns;
 pub mod walk;
 
 pub use advice::advice;
+pub use audit::audit;
 pub use calibrate::{Calibrated, Rated, calibrate};
 pub use error::RunError;
 pub use events::{Event, Finished};
 pub use experiment::Experiment;
 pub use forecast::{Forecast, forecast};
 pub use inputs::Inputs;
+pub use panel::panel;
 pub use plan::{Estimate, Plan};
 pub use record::{may_record, record};
 pub use rejudge::rejudge;

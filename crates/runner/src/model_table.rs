@@ -302,7 +302,7 @@ mod tests {
 
     fn judge(text: &str) -> Model {
         match read("model = \"builtin:reader\"", text).expect("faultless").judge {
-            Judge::Model { model, .. } => model,
+            Judge::Model { model, .. } => *model,
             Judge::Rules => panic!("a model is asked"),
         }
     }

@@ -103,7 +103,7 @@ fn has_summary(run: &Run, trial: &Trial) -> Result<bool, RunError> {
 }
 
 /// The text that was judged: what an exec arm's program made of its context, or a reply's text.
-fn summary(run: &Run, trial: &Trial) -> Result<Option<String>, RunError> {
+pub(crate) fn summary(run: &Run, trial: &Trial) -> Result<Option<String>, RunError> {
     if let Some(observed) = run.observed_summary(&trial.id)? {
         return Ok(Some(observed));
     }

@@ -1,7 +1,9 @@
 //! `judge`: another judge over a run's stored summaries; below it, what measures judges.
 
+mod audit;
 mod calibrate;
 mod label;
+mod panel;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +20,8 @@ use crate::progress::Progress;
 pub(crate) fn run(args: &Judge) -> Result<ExitCode, CliError> {
     match (&args.command, &args.run, &args.judge) {
         (Some(JudgeCommand::Calibrate(args)), ..) => calibrate::run(args),
+        (Some(JudgeCommand::Panel(args)), ..) => panel::run(args),
+        (Some(JudgeCommand::Audit(args)), ..) => audit::run(args),
         (Some(JudgeCommand::Label(args)), ..) => label::run(args),
         (None, Some(run), Some(judge)) => again_judged(args, run, judge),
         // Without a subcommand clap asks for both.

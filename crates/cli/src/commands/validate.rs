@@ -7,6 +7,7 @@ use laundromat_compactor::shield::{self, Shield};
 use laundromat_compactor::{Arm, arm, presets};
 use laundromat_import::Input;
 use laundromat_injector::{Attack, attack, library};
+use laundromat_judge::{Rubric, rubric};
 use laundromat_runner::exec::ExecArm;
 use laundromat_runner::{Inputs, RunError, exec, experiment};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
@@ -90,10 +91,18 @@ fn data_file(path: &Path) -> Result<String, CliError> {
             .map_err(faults)
             .map(|(axis, values)| format!("axis {axis} with {} values", values.len())),
         prompt::SCHEMA => Prompt::parse(&text).map_err(faults).map(|prompt| format!("prompt {}", prompt.name)),
+        rubric::SCHEMA => Rubric::parse(&text).map_err(faults).map(|rubric| format!("rubric {}", rubric.name)),
         shield::SCHEMA => Shield::parse(&text).map_err(faults).map(|_| "shield".to_owned()),
         other => {
-            let known =
-                [experiment::SCHEMA, arm::SCHEMA, attack::SCHEMA, library::SCHEMA, prompt::SCHEMA, shield::SCHEMA];
+            let known = [
+                experiment::SCHEMA,
+                arm::SCHEMA,
+                attack::SCHEMA,
+                library::SCHEMA,
+                prompt::SCHEMA,
+                rubric::SCHEMA,
+                shield::SCHEMA,
+            ];
             Err(faults(vec![Fault::new(
                 Place::of_path("schema"),
                 format!("unknown schema \"{}\"", other.escape_debug()),
