@@ -212,7 +212,7 @@ fn a_state_is_judged_by_what_the_reply_does_to_it() {
     drop(mock);
     for trial in rows(&out.join("trials.csv")) {
         assert_eq!(trial["outcome"], "arm-refused");
-        assert!(trial["detail"].contains("no JSON object") && trial["tokens_in"] != "", "{trial:?}");
+        assert!(trial["detail"].contains("no JSON object") && !trial["tokens_in"].is_empty(), "{trial:?}");
     }
 
     // The same calls, answered as the form asks for.
