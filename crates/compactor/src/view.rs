@@ -29,6 +29,8 @@ pub struct View {
     pub shortened: BTreeMap<usize, Shortened>,
     /// What was kept and what was dropped, in order.
     pub items: Vec<Item>,
+    /// Characters of each record's text, and of its calls' names and arguments.
+    chars: Vec<(usize, usize)>,
 }
 
 /// A record shortened in the middle.
@@ -77,7 +79,8 @@ impl View {
             }
         }
         let items = (0..records.len()).map(Item::Kept).collect();
-        let mut view = Self { records, normal, shortened: BTreeMap::new(), items };
+        let chars = records.iter().map(|record| (chars(record.text.text()), called(record))).collect();
+        let mut view = Self { records, normal, shortened: BTreeMap::new(), items, chars };
         if let Some(cap) = &caps.total {
             view.bound(cap);
         }
@@ -90,6 +93,17 @@ impl View {
             Item::Kept(record) => Some(*record),
             Item::Gap { .. } => None,
         })
+    }
+
+    /// Characters of a record's text, counted once: compactions of many calls ask again in each.
+    pub(crate) fn text_chars(&self, record: usize) -> usize {
+        self.chars[record].0
+    }
+
+    /// Characters of a record's text and calls.
+    pub(crate) fn record_chars(&self, record: usize) -> usize {
+        let (text, calls) = self.chars[record];
+        text + calls
     }
 
     /// The text of a record as forms with roles send it.
@@ -133,7 +147,7 @@ impl View {
     fn flat_size(&self, index: usize, style: &LabelStyle) -> usize {
         let record = &self.records[index];
         chars(&label(style, record, index + 1, None))
-            + chars(record.text.text())
+            + self.text_chars(index)
             + chars(&call_lines(style, record.text.text(), &record.calls, None))
             + chars(end(style, record))
     }
@@ -193,6 +207,11 @@ fn exchanges_mut(normal: &mut NormalForm) -> impl Iterator<Item = &mut normal_fo
         Step::Assistant { exchanges, .. } => exchanges.iter_mut(),
         Step::User(_) | Step::Note(_) => [].iter_mut(),
     })
+}
+
+/// Characters of a record's calls.
+fn called(record: &Record) -> usize {
+    record.calls.iter().map(|call| chars(&call.name) + chars(&call.arguments)).sum()
 }
 
 fn chars(text: &str) -> usize {

@@ -53,11 +53,7 @@ fn parts<'v>(view: &'v View, arm: &Arm) -> Vec<&'v [Item]> {
     let most = arm.staged.map_or(usize::MAX, |staged| staged.chunk);
     let items = &view.items;
     let size = |item: &Item| match item {
-        Item::Kept(index) => {
-            let record = &view.records[*index];
-            let calls = record.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
-            record.text.text().chars().count() + calls.sum::<usize>()
-        }
+        Item::Kept(index) => view.record_chars(*index),
         Item::Gap { marker, .. } => marker.chars().count(),
     };
     let mut parts = Vec::new();
