@@ -31,6 +31,8 @@ pub struct View {
     pub items: Vec<Item>,
     /// Characters of each record's text, and of its calls' names and arguments.
     chars: Vec<(usize, usize)>,
+    /// Characters of the kept records' texts.
+    kept_chars: usize,
 }
 
 /// A record shortened in the middle.
@@ -80,10 +82,11 @@ impl View {
         }
         let items = (0..records.len()).map(Item::Kept).collect();
         let chars = records.iter().map(|record| (chars(record.text.text()), called(record))).collect();
-        let mut view = Self { records, normal, shortened: BTreeMap::new(), items, chars };
+        let mut view = Self { records, normal, shortened: BTreeMap::new(), items, chars, kept_chars: 0 };
         if let Some(cap) = &caps.total {
             view.bound(cap);
         }
+        view.kept_chars = view.kept().map(|record| view.chars[record].0).sum();
         view
     }
 
@@ -95,9 +98,9 @@ impl View {
         })
     }
 
-    /// Characters of a record's text, counted once: compactions of many calls ask again in each.
-    pub(crate) fn text_chars(&self, record: usize) -> usize {
-        self.chars[record].0
+    /// Characters of the kept records' texts, counted once: compactions of many calls ask again in each.
+    pub(crate) fn kept_chars(&self) -> usize {
+        self.kept_chars
     }
 
     /// Characters of a record's text and calls.
@@ -147,7 +150,7 @@ impl View {
     fn flat_size(&self, index: usize, style: &LabelStyle) -> usize {
         let record = &self.records[index];
         chars(&label(style, record, index + 1, None))
-            + self.text_chars(index)
+            + self.chars[index].0
             + chars(&call_lines(style, record.text.text(), &record.calls, None))
             + chars(end(style, record))
     }
