@@ -46,7 +46,7 @@ fn parent(names: &[String]) -> ExitCode {
             continue;
         }
         let off = SIZES.map(|(size, times)| shortest(name, size, times, "off"));
-        let on = shortest(name, SIZES[1].0, SIZES[1].1, "on");
+        let on = shortest(name, SIZES[2].0, SIZES[2].1, "on");
         let [Some(one), Some(ten), Some(hundred)] = off else {
             println!("{name:28} refused");
             continue;
