@@ -22,6 +22,10 @@ e2e-adapters: adapters
 bench:
     cargo bench -p laundromat-cli
 
+# Time and memory of every preset over 1, 10 and 100 MB, shields off and on; a few minutes.
+bench-arms *NAMES:
+    cargo bench -p laundromat-compactor --bench scale -- {{NAMES}}
+
 # Applies each patch in tests/mutants and fails if the test it names stays green.
 mutants:
     cargo test -p laundromat-cli --test mutants -- --ignored --nocapture

@@ -350,9 +350,8 @@ impl Compactor {
 
     /// Target length: a fifth of the turns, at most a twentieth of the context window, within fixed ends.
     fn target_tokens(&self, view: &View) -> usize {
-        let chars: usize = view.kept().map(|index| view.records[index].text.text().chars().count()).sum();
         let most = MOST_TOKENS.min(self.arm.context_tokens / 20);
-        (tokens::estimate(chars) / 5).min(most).max(LEAST_TOKENS) + self.arm.extra_tokens
+        (tokens::estimate(view.kept_chars()) / 5).min(most).max(LEAST_TOKENS) + self.arm.extra_tokens
     }
 }
 

@@ -1,5 +1,6 @@
 //! Keeping session text from acting as a transcript's own markup.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use regex::Regex;
@@ -22,18 +23,17 @@ impl Escaper {
         }
     }
 
-    /// Escapes `text` in place; what is copied stays known.
-    pub(crate) fn apply(&self, text: &mut Tracked) {
+    /// `text` escaped; what is copied stays known.
+    pub(crate) fn tracked<'t>(&self, text: &'t Tracked) -> Cow<'t, Tracked> {
         let edits = self.edits(text.text());
-        text.replace(&edits);
+        if edits.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(text.replaced(&edits)) }
     }
 
     /// Text that stands outside the records' own: names, ids and arguments.
     pub(crate) fn text(&self, text: &str) -> String {
         let mut tracked = Tracked::default();
         tracked.push_own(text);
-        self.apply(&mut tracked);
-        tracked.text().to_owned()
+        self.tracked(&tracked).text().to_owned()
     }
 
     /// Text inside a double-quoted attribute.

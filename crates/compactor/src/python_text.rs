@@ -1,16 +1,17 @@
 //! JSON as Python writes the value (`str(dict)`), which is how ADK puts results and arguments into a
 //! transcript. Line breaks inside strings become the two characters `\n`, so no line can be forged.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use serde_json::{Map, Value};
+use serde::de::IgnoredAny;
 
 use crate::tracked::Tracked;
 
 /// Writes a tool result as ADK does: an object as Python's dict, anything else as the text of
 /// `{'result': ...}`. What of the text stays as it was stays known.
 pub(crate) fn result(text: &mut Tracked) {
-    if let Ok(Value::Object(_)) = serde_json::from_str::<Value>(text.text()) {
+    if is_object(text.text()) {
         let edits = object_edits(text.text());
         text.replace(&edits);
         return;
@@ -20,7 +21,7 @@ pub(crate) fn result(text: &mut Tracked) {
     let quote = quote_for(text.text());
     out.push_own(&quote.to_string());
     let mut body = std::mem::take(text);
-    let edits = escapes(body.text(), 0, quote);
+    let edits = escapes(body.text(), quote);
     body.replace(&edits);
     let end = body.text().len();
     out.push_range(&body, 0..end);
@@ -30,7 +31,7 @@ pub(crate) fn result(text: &mut Tracked) {
 
 /// Arguments as Python's dict; what is no JSON object stays as it is.
 pub(crate) fn arguments(arguments: &str) -> String {
-    if serde_json::from_str::<Map<String, Value>>(arguments).is_err() {
+    if !is_object(arguments) {
         return arguments.to_owned();
     }
     let mut text = Tracked::default();
@@ -40,38 +41,47 @@ pub(crate) fn arguments(arguments: &str) -> String {
     text.text().to_owned()
 }
 
+/// Whether `text` is a JSON object. Nothing is made of it: results can be large.
+fn is_object(text: &str) -> bool {
+    text.trim_start().starts_with('{') && serde_json::from_str::<IgnoredAny>(text).is_ok()
+}
+
 /// Python prefers single quotes, unless only double ones need no escape.
 fn quote_for(text: &str) -> char {
     if text.contains('\'') && !text.contains('"') { '"' } else { '\'' }
 }
 
-/// What has to change in `text`, which stands at `at`, inside a Python string.
-fn escapes(text: &str, at: usize, quote: char) -> Vec<(Range<usize>, String)> {
-    text.char_indices()
-        .filter_map(|(place, c)| {
-            let start = at + place;
-            Some((start..start + c.len_utf8(), escaped(c, quote)?))
-        })
-        .collect()
+/// What has to change in `text` inside a Python string.
+fn escapes(text: &str, quote: char) -> Vec<(Range<usize>, Cow<'static, str>)> {
+    // Most bytes are none of these, and the first of a longer character that may be a control is 0xc2.
+    let is_plain =
+        |byte: u8| byte >= b' ' && byte != b'\\' && char::from(byte) != quote && !matches!(byte, 0x7f | 0xc2);
+    let bytes = text.bytes().enumerate().filter(|(_, byte)| !is_plain(*byte));
+    let edits = bytes.filter_map(|(at, _)| {
+        let c = text[at..].chars().next()?;
+        Some((at..at + c.len_utf8(), escaped(c, quote)?))
+    });
+    edits.collect()
 }
 
-fn escaped(c: char, quote: char) -> Option<String> {
+fn escaped(c: char, quote: char) -> Option<Cow<'static, str>> {
     match c {
-        '\\' => Some("\\\\".to_owned()),
-        '\n' => Some("\\n".to_owned()),
-        '\r' => Some("\\r".to_owned()),
-        '\t' => Some("\\t".to_owned()),
-        _ if c == quote => Some(format!("\\{c}")),
+        '\\' => Some("\\\\".into()),
+        '\n' => Some("\\n".into()),
+        '\r' => Some("\\r".into()),
+        '\t' => Some("\\t".into()),
+        '\'' if c == quote => Some("\\'".into()),
+        '"' if c == quote => Some("\\\"".into()),
         _ if c.is_control() => Some(match u32::from(c) {
-            code @ 0..=0xff => format!("\\x{code:02x}"),
-            code => format!("\\u{code:04x}"),
+            code @ 0..=0xff => format!("\\x{code:02x}").into(),
+            code => format!("\\u{code:04x}").into(),
         }),
         _ => None,
     }
 }
 
 /// Turns valid JSON into Python text: quotes, escapes, constants and the space around punctuation.
-fn object_edits(json: &str) -> Vec<(Range<usize>, String)> {
+fn object_edits(json: &str) -> Vec<(Range<usize>, Cow<'static, str>)> {
     let bytes = json.as_bytes();
     let mut edits = Vec::new();
     let mut at = 0;
@@ -79,11 +89,11 @@ fn object_edits(json: &str) -> Vec<(Range<usize>, String)> {
         match byte {
             b'"' => at = string_edits(json, at, &mut edits),
             b' ' | b'\n' | b'\r' | b'\t' => {
-                edits.push((at..at + 1, String::new()));
+                edits.push((at..at + 1, "".into()));
                 at += 1;
             }
             b',' | b':' => {
-                edits.push((at..at + 1, format!("{} ", char::from(*byte))));
+                edits.push((at..at + 1, if *byte == b',' { ", " } else { ": " }.into()));
                 at += 1;
             }
             b't' | b'f' | b'n' => {
@@ -92,7 +102,7 @@ fn object_edits(json: &str) -> Vec<(Range<usize>, String)> {
                     b'f' => (5, "False"),
                     _ => (4, "None"),
                 };
-                edits.push((at..at + len, word.to_owned()));
+                edits.push((at..at + len, word.into()));
                 at += len;
             }
             _ => at += 1,
@@ -102,7 +112,7 @@ fn object_edits(json: &str) -> Vec<(Range<usize>, String)> {
 }
 
 /// Edits of the string that opens at `start`; returns where it ends.
-fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, String)>) -> usize {
+fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, Cow<'static, str>)>) -> usize {
     let bytes = json.as_bytes();
     let mut end = start + 1;
     while bytes.get(end).is_some_and(|byte| *byte != b'"') {
@@ -110,7 +120,8 @@ fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, String)
     }
     let value = serde_json::from_str::<String>(&json[start..=end]).unwrap_or_default();
     let quote = quote_for(&value);
-    edits.push((start..start + 1, quote.to_string()));
+    let mark = if quote == '"' { "\"" } else { "'" };
+    edits.push((start..start + 1, mark.into()));
     let mut at = start + 1;
     while at < end {
         let rest = &json[at..end];
@@ -124,12 +135,12 @@ fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, String)
         let is_escape = rest.starts_with('\\');
         match c.and_then(|c| escaped(c, quote)) {
             Some(text) => edits.push((at..at + len, text)),
-            None if is_escape => edits.push((at..at + len, c.map(String::from).unwrap_or_default())),
+            None if is_escape => edits.push((at..at + len, c.map(String::from).unwrap_or_default().into())),
             None => {}
         }
         at += len;
     }
-    edits.push((end..end + 1, quote.to_string()));
+    edits.push((end..end + 1, mark.into()));
     end + 1
 }
 

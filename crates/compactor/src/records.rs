@@ -1,6 +1,8 @@
 //! Records: one redacted, uncapped turn each, with its origin.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::LazyLock;
 
 use laundromat_session::normal_form::{Speaker, UNKNOWN_TOOL};
@@ -241,15 +243,23 @@ pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
 
 /// Writes `text` as a JSON string, knowing what of it stayed as it was.
 fn json_string(text: &mut Tracked) {
-    let mut edits = vec![(0..0, "\"".to_owned())];
-    for (at, c) in text.text().char_indices() {
-        if matches!(c, '"' | '\\' | '\0'..='\x1f') {
-            let quoted = serde_json::Value::from(c.to_string()).to_string();
-            edits.push((at..at + c.len_utf8(), quoted[1..quoted.len() - 1].to_owned()));
-        }
+    let mut edits: Vec<(Range<usize>, Cow<'static, str>)> = vec![(0..0, "\"".into())];
+    // What JSON escapes is one byte each.
+    for (at, byte) in text.text().bytes().enumerate().filter(|(_, byte)| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+        let escaped = match byte {
+            b'"' => "\\\"".into(),
+            b'\\' => "\\\\".into(),
+            b'\n' => "\\n".into(),
+            b'\r' => "\\r".into(),
+            b'\t' => "\\t".into(),
+            8 => "\\b".into(),
+            12 => "\\f".into(),
+            byte => format!("\\u{byte:04x}").into(),
+        };
+        edits.push((at..at + 1, escaped));
     }
     let end = text.text().len();
-    edits.push((end..end, "\"".to_owned()));
+    edits.push((end..end, "\"".into()));
     text.replace(&edits);
 }
 

@@ -87,11 +87,16 @@ impl Tracked {
 
     /// Replaces byte ranges (in order, not overlapping) by texts of the compactor's own.
     pub fn replace<T: AsRef<str>>(&mut self, edits: &[(Range<usize>, T)]) {
-        if edits.is_empty() {
-            return;
+        if !edits.is_empty() {
+            *self = self.replaced(edits);
         }
+    }
+
+    /// The same in a new text.
+    pub fn replaced<T: AsRef<str>>(&self, edits: &[(Range<usize>, T)]) -> Self {
+        let added: usize = edits.iter().map(|(_, text)| text.as_ref().len()).sum();
         let mut out = Self {
-            text: String::with_capacity(self.text.len()),
+            text: String::with_capacity(self.text.len() + added),
             spans: Vec::with_capacity(self.spans.len() + edits.len()),
         };
         let mut done = 0;
@@ -101,7 +106,7 @@ impl Tracked {
             done = range.end;
         }
         out.push_range(self, done..self.text.len());
-        *self = out;
+        out
     }
 
     /// Replaces byte ranges (in order, not overlapping) by pieces, of which some may be the text's own.

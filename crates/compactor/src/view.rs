@@ -29,6 +29,10 @@ pub struct View {
     pub shortened: BTreeMap<usize, Shortened>,
     /// What was kept and what was dropped, in order.
     pub items: Vec<Item>,
+    /// Characters of each record's text, and of its calls' names and arguments.
+    chars: Vec<(usize, usize)>,
+    /// Characters of the kept records' texts.
+    kept_chars: usize,
 }
 
 /// A record shortened in the middle.
@@ -77,10 +81,12 @@ impl View {
             }
         }
         let items = (0..records.len()).map(Item::Kept).collect();
-        let mut view = Self { records, normal, shortened: BTreeMap::new(), items };
+        let chars = records.iter().map(|record| (chars(record.text.text()), called(record))).collect();
+        let mut view = Self { records, normal, shortened: BTreeMap::new(), items, chars, kept_chars: 0 };
         if let Some(cap) = &caps.total {
             view.bound(cap);
         }
+        view.kept_chars = view.kept().map(|record| view.chars[record].0).sum();
         view
     }
 
@@ -90,6 +96,17 @@ impl View {
             Item::Kept(record) => Some(*record),
             Item::Gap { .. } => None,
         })
+    }
+
+    /// Characters of the kept records' texts, counted once: compactions of many calls ask again in each.
+    pub(crate) fn kept_chars(&self) -> usize {
+        self.kept_chars
+    }
+
+    /// Characters of a record's text and calls.
+    pub(crate) fn record_chars(&self, record: usize) -> usize {
+        let (text, calls) = self.chars[record];
+        text + calls
     }
 
     /// The text of a record as forms with roles send it.
@@ -133,7 +150,7 @@ impl View {
     fn flat_size(&self, index: usize, style: &LabelStyle) -> usize {
         let record = &self.records[index];
         chars(&label(style, record, index + 1, None))
-            + chars(record.text.text())
+            + self.chars[index].0
             + chars(&call_lines(style, record.text.text(), &record.calls, None))
             + chars(end(style, record))
     }
@@ -193,6 +210,11 @@ fn exchanges_mut(normal: &mut NormalForm) -> impl Iterator<Item = &mut normal_fo
         Step::Assistant { exchanges, .. } => exchanges.iter_mut(),
         Step::User(_) | Step::Note(_) => [].iter_mut(),
     })
+}
+
+/// Characters of a record's calls.
+fn called(record: &Record) -> usize {
+    record.calls.iter().map(|call| chars(&call.name) + chars(&call.arguments)).sum()
 }
 
 fn chars(text: &str) -> usize {

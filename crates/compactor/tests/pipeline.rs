@@ -28,12 +28,12 @@ fn step(id: &str, name: &str, arguments: &str, result: &str) -> [Turn; 2] {
 }
 
 /// 83 messages with a step among the first, as the run that was measured had them.
-fn long(planted: [Turn; 2]) -> Session {
+fn long(planted: &[Turn; 2]) -> Session {
     let mut turns = vec![Turn::text_of(Role::System, "You help.")];
     for round in 0..20 {
         turns.push(Turn::text_of(Role::User, format!("continue batch {round} {}", "and on ".repeat(300))));
         if round == 3 {
-            turns.extend(planted.clone());
+            turns.extend_from_slice(planted);
         } else {
             let id = format!("c{round}");
             turns.extend(step(&id, "terminal", "{\"command\": \"make\"}", &"built a row\n".repeat(900)));
@@ -67,7 +67,7 @@ fn pruning_decides_whether_a_forged_line_reaches_the_summarizer() {
     // What the step and the pipeline of the release, and the pipeline of main, show of each.
     let cases = [(&big, [true, false, false]), (&short, [true, true, true]), (&error, [true, false, true])];
     for (result, seen) in cases {
-        let session = long(step("p", "terminal", "{\"command\": \"cat f.txt\"}", result));
+        let session = long(&step("p", "terminal", "{\"command\": \"cat f.txt\"}", result));
         let release = arm("hermes-0.19", &[("limit = 6000", "limit = 60000")]);
         let main = arm("hermes-main", &[]);
         let whole = release.request(&session, "2026-03-04").expect("a request");
@@ -80,7 +80,7 @@ fn pruning_decides_whether_a_forged_line_reaches_the_summarizer() {
 #[test]
 fn a_stub_says_what_the_call_did() {
     let stub = |name: &str, arguments: &str, result: &str, arm_name: &str| {
-        let session = long(step("p", name, arguments, result));
+        let session = long(&step("p", name, arguments, result));
         let compactor = arm(arm_name, &[]);
         let (pipeline, _) = piped(&compactor, &session);
         let turn = session.turns.iter().position(|turn| turn.call_id.as_deref() == Some("p")).expect("the result");
@@ -114,7 +114,7 @@ fn a_stub_says_what_the_call_did() {
 #[test]
 fn what_is_left_of_a_pruned_turn_is_known_to_be_its_own() {
     let failed = format!("{{\"error\": \"{FORGED}\", \"output\": \"{}\"}}", "o".repeat(300));
-    let session = long(step("p", "grep", "{}", &failed));
+    let session = long(&step("p", "grep", "{}", &failed));
     let turn = session.turns.iter().position(|turn| turn.call_id.as_deref() == Some("p")).expect("the result");
     let at = failed.find(FORGED).expect("planted");
     let plant = Plant {
@@ -134,14 +134,14 @@ fn what_is_left_of_a_pruned_turn_is_known_to_be_its_own() {
 #[test]
 fn equal_results_keep_the_newest_and_old_ones_of_the_tail_are_demoted() {
     let compactor = arm("hermes-main", &[("tail-tokens = 10000", "tail-tokens = 30000")]);
-    let session = long(step("p", "terminal", "{}", "short"));
+    let session = long(&step("p", "terminal", "{}", "short"));
     let (pipeline, _) = piped(&compactor, &session);
     let cuts: Vec<Cut> = pipeline.fates().filter_map(|(_, cut)| cut).collect();
     // Every build printed the same, so that all but the newest say so; of the tail six rounds stay whole.
     assert!(cuts.contains(&Cut::Superseded) && cuts.contains(&Cut::Demoted), "{cuts:?}");
     let partition = pipeline.partition.clone().expect("a cut");
     // Some of the tail were older than the tail before it was pruned, and are lines already.
-    let results = partition.tail.clone().filter(|turn| session.turns[*turn].role == Role::Tool);
+    let results = partition.tail.filter(|turn| session.turns[*turn].role == Role::Tool);
     let whole = results.filter(|turn| matches!(pipeline.pruning.cut(*turn), None | Some(Cut::Demoted))).count();
     let demoted = cuts.iter().filter(|cut| **cut == Cut::Demoted).count();
     assert!(demoted > 0 && demoted == whole - 6, "{demoted} of {whole}");
@@ -155,13 +155,13 @@ fn equal_results_keep_the_newest_and_old_ones_of_the_tail_are_demoted() {
 #[test]
 fn hermes_compacts_from_three_quarters_of_its_window_on() {
     let compactor = arm("hermes-0.19", &[]);
-    let few = long(step("p", "terminal", "{}", "short"));
+    let few = long(&step("p", "terminal", "{}", "short"));
     let pipeline = compactor.pipeline(&few, Start::ByTrigger).expect("sound");
     let pressure = pipeline.pressure.expect("a trigger");
     assert_eq!((pressure.limit, pressure.fires, pipeline.is_idle()), (96_000, false, true));
     assert_eq!(pipeline.estimator, Estimator::Chars4);
     assert!(pipeline.fates().all(|fate| fate == (Place::Kept, None)));
-    let mut many = few.clone();
+    let mut many = few;
     many.turns.extend((0..8).map(|_| Turn::text_of(Role::User, "x".repeat(40_000))));
     assert!(compactor.pipeline(&many, Start::ByTrigger).expect("sound").pressure.expect("a trigger").fires);
 }

@@ -16,6 +16,9 @@ use crate::request::{Carried, Request, carry};
 use crate::tracked::{Tracked, char_offset};
 use crate::view::{Item, SEPARATOR, View};
 
+/// Bytes that instructions usually have.
+const INSTRUCTIONS: usize = 16_384;
+
 /// How a transcript is written.
 #[derive(Debug, Clone, Copy)]
 pub struct Transcript<'a> {
@@ -58,7 +61,11 @@ pub fn block(view: &View, transcript: Transcript<'_>) -> Block {
 /// Flattens some items of a view.
 pub(super) fn block_of<'v>(view: &'v View, items: &[Item], transcript: Transcript<'v>) -> Block {
     let size = |item: &Item| match item {
-        Item::Kept(index) => view.records[*index].text.text().len() + 64,
+        Item::Kept(index) => {
+            let record = &view.records[*index];
+            let calls: usize = record.calls.iter().map(|call| call.name.len() + call.arguments.len() + 64).sum();
+            record.text.text().len() + calls + 64
+        }
         Item::Gap { marker, .. } => marker.len(),
     };
     let mut writer = Writer {
@@ -70,7 +77,13 @@ pub(super) fn block_of<'v>(view: &'v View, items: &[Item], transcript: Transcrip
         block: Block::default(),
         joins: false,
     };
-    writer.block.text.reserve(items.iter().map(size).sum());
+    // With room for the instructions, so that what stands around the block does not move it to another place.
+    writer.block.text.reserve(items.iter().map(size).sum::<usize>() + INSTRUCTIONS);
+    let spans = |item: &Item| match item {
+        Item::Kept(index) => view.records[*index].text.spans().len(),
+        Item::Gap { .. } => 0,
+    };
+    writer.block.carried.reserve(items.iter().map(spans).sum());
     for item in items {
         match item {
             Item::Kept(index) => writer.record(*index),
@@ -168,8 +181,7 @@ impl Writer<'_> {
         match &self.escaper {
             None => self.block.body(body),
             Some(escaper) => {
-                let mut escaped = body.clone();
-                escaper.apply(&mut escaped);
+                let escaped = escaper.tracked(body);
                 self.block.body(&escaped);
             }
         }
@@ -188,7 +200,6 @@ impl Block {
             carried.message = message;
             carried.at += before.len();
         }
-        self.text.reserve_exact(before.len() + behind.len());
         self.text.insert_str(0, before);
         self.text.push_str(behind);
         (self.text, self.carried)

@@ -13,10 +13,13 @@ use crate::view::{Item, SEPARATOR, View};
 
 /// The next request, or the summary, given the replies so far.
 pub(super) fn step(from: Material<'_>, replies: &[String]) -> Result<Step, Refusal> {
-    let parts = parts(from.view, from.arm).len();
+    // Of many parts only those up to the next one are looked at.
+    if let Some(items) = parts(from.view, from.arm).nth(replies.len()) {
+        return Ok(Step::Ask(build(from, items)));
+    }
+    let parts = parts(from.view, from.arm).count();
     let merge = merge(from.arm);
     Ok(match replies.len() {
-        asked if asked < parts => Step::Ask(build(from, asked)),
         1 if parts == 1 => Step::Summary(replies[0].clone()),
         _ if merge == Merge::Concatenate => Step::Summary(replies[..parts].join(SEPARATOR)),
         asked if asked == parts => Step::Ask(merged(from, replies)),
@@ -25,14 +28,17 @@ pub(super) fn step(from: Material<'_>, replies: &[String]) -> Result<Step, Refus
 }
 
 pub(super) fn calls(view: &View, arm: &Arm) -> usize {
-    match parts(view, arm).len() {
+    match parts(view, arm).count() {
         1 => 1,
         parts => parts + usize::from(merge(arm) == Merge::Summarize),
     }
 }
 
-pub(super) fn build(from: Material<'_>, part: usize) -> Built {
-    let items = parts(from.view, from.arm).get(part).copied().unwrap_or_default();
+pub(super) fn first(from: Material<'_>) -> Built {
+    build(from, parts(from.view, from.arm).next().unwrap_or_default())
+}
+
+fn build(from: Material<'_>, items: &[Item]) -> Built {
     block_of(from.view, items, Transcript::of(from.arm)).request(from, MessageRole::User)
 }
 
@@ -49,27 +55,23 @@ fn merged(from: Material<'_>, replies: &[String]) -> Built {
 }
 
 /// Runs of whole records, each within the arm's size of a part where a record is not longer by itself.
-fn parts<'v>(view: &'v View, arm: &Arm) -> Vec<&'v [Item]> {
+fn parts<'v>(view: &'v View, arm: &Arm) -> impl Iterator<Item = &'v [Item]> {
     let most = arm.staged.map_or(usize::MAX, |staged| staged.chunk);
-    let items = &view.items;
     let size = |item: &Item| match item {
-        Item::Kept(index) => {
-            let record = &view.records[*index];
-            let calls = record.calls.iter().map(|call| call.name.chars().count() + call.arguments.chars().count());
-            record.text.text().chars().count() + calls.sum::<usize>()
-        }
+        Item::Kept(index) => view.record_chars(*index),
         Item::Gap { marker, .. } => marker.chars().count(),
     };
-    let mut parts = Vec::new();
-    let (mut start, mut used) = (0, 0);
-    for (at, item) in items.iter().enumerate() {
-        let size = size(item);
-        if at > start && used + size > most {
-            parts.push(&items[start..at]);
-            (start, used) = (at, 0);
-        }
-        used += size;
-    }
-    parts.push(&items[start..]);
-    parts
+    // No items at all are one part, which is empty.
+    let mut rest = Some(view.items.as_slice());
+    std::iter::from_fn(move || {
+        let items = rest?;
+        let mut used = 0;
+        let fits = |(at, item): &(usize, &Item)| {
+            used += size(item);
+            *at == 0 || used <= most
+        };
+        let (part, behind) = items.split_at(items.iter().enumerate().take_while(fits).count());
+        rest = Some(behind).filter(|behind| !behind.is_empty());
+        Some(part)
+    })
 }

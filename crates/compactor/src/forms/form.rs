@@ -204,7 +204,7 @@ impl Form {
             Self::FlatFenced => flat_fenced::build(from)?,
             Self::FlatEscaped => flat_escaped::build(from),
             Self::FlatNoroles => flat_noroles::build(from),
-            Self::FlatStaged => flat_staged::build(from, 0),
+            Self::FlatStaged => flat_staged::first(from),
             Self::FlatDelta => flat_delta::build(from),
             Self::Typed => typed::build(from),
             Self::TypedSelf => typed_self::build(from),
