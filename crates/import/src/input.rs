@@ -30,29 +30,52 @@ impl Default for Limits {
     }
 }
 
+/// Which of its states a session that was compacted is read in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum History {
+    /// As the file has it now, with compactions marked.
+    #[default]
+    Live,
+    /// As it was before it was compacted, where the format keeps that: the turns without the summaries
+    /// that stand for them.
+    Original,
+}
+
 /// Something to import.
 #[derive(Debug, Clone)]
 pub struct Input {
     path: PathBuf,
     bytes: Option<Vec<u8>>,
     limits: Limits,
+    history: History,
 }
 
 impl Input {
     /// A file or folder.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), bytes: None, limits: Limits::default() }
+        Self { path: path.into(), bytes: None, limits: Limits::default(), history: History::Live }
     }
 
     /// Bytes in memory under a name, such as an entry of an archive or standard input.
     pub fn bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
-        Self { path: name.into(), bytes: Some(bytes), limits: Limits::default() }
+        Self { path: name.into(), bytes: Some(bytes), limits: Limits::default(), history: History::Live }
     }
 
     /// The same with other limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same, to be read in the state `history`.
+    #[must_use]
+    pub fn with_history(self, history: History) -> Self {
+        Self { history, ..self }
+    }
+
+    /// The state in which a compacted session is wanted.
+    pub fn history(&self) -> History {
+        self.history
     }
 
     /// The path, or the name of bytes in memory: what error messages show.

@@ -4,7 +4,7 @@
 //! Chat has no error flag and no times, and nothing in it marks a user message that a harness wrote: all
 //! user messages are taken for a person's.
 
-use laundromat_session::{Call, Part, Role, Session, Source, Turn};
+use laundromat_session::{Call, Part, Role, Source, Turn};
 use serde_json::value::RawValue;
 
 use crate::content::{arguments, parts, push_reasoning, tool_name};
@@ -13,24 +13,14 @@ use crate::fields::{Fields, items_of};
 use crate::input::Input;
 use crate::losses::Losses;
 use crate::mend::trim;
-use crate::naming::{Ids, session_id};
-use crate::order::results_after_calls;
-use crate::reader::{Confidence, Imported, Reader};
+use crate::outlet::{Draft, Outlet};
+use crate::reader::{Confidence, Each, Reader};
 use crate::records::{Line, line_of};
 use crate::sample::{Layout, Sample};
 
 /// OpenAI Chat Completions messages.
 #[derive(Debug)]
 pub(super) struct OpenAiChat;
-
-/// A conversation while it is read.
-#[derive(Debug, Default)]
-struct Draft {
-    own_id: Option<String>,
-    title: Option<String>,
-    turns: Vec<Turn>,
-    losses: Losses,
-}
 
 /// How the turns of one conversation say where they were read.
 #[derive(Debug, Clone, Copy)]
@@ -76,33 +66,16 @@ impl Reader for OpenAiChat {
         confidence(&flat)
     }
 
-    fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError> {
+    fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
         let drafts = match input.sample()?.layout {
             Layout::Lines => lines(input)?,
             Layout::Document | Layout::Folder => self.document(input)?,
         };
-        let losses = drafts.first().map(|draft| draft.losses.to_string()).unwrap_or_default();
-        let (stem, mut ids) = (input.stem(), Ids::default());
-        let many = drafts.iter().filter(|draft| !draft.turns.is_empty()).count() > 1;
-        let mut imported: Vec<Imported> = Vec::new();
+        let mut outlet = Outlet::new(input, self.id(), each);
         for draft in drafts {
-            let Draft { own_id, title, turns, mut losses } = draft;
-            if turns.is_empty() {
-                continue;
-            }
-            let own_stem = if many { format!("{stem}-{}", imported.len() + 1) } else { stem.to_string() };
-            let session = Session {
-                id: ids.unique(&session_id(own_id.as_deref(), &own_stem)),
-                title,
-                origin: Some(self.id().to_owned()),
-                turns: results_after_calls(turns, &mut losses),
-            };
-            imported.push(Imported { session, losses, notes: Vec::new() });
+            outlet.put(draft)?;
         }
-        if imported.is_empty() {
-            return Err(ImportError::NoTurns { path: input.path().to_owned(), format: self.id(), losses });
-        }
-        Ok(imported)
+        outlet.finish()
     }
 }
 
