@@ -73,6 +73,11 @@ impl Input {
         Self { history, ..self }
     }
 
+    /// How much is read at most.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
     /// The state in which a compacted session is wanted.
     pub fn history(&self) -> History {
         self.history

@@ -5,6 +5,7 @@
 //! * [`reader`]: what a format has to offer; [`input`] and [`sample`]: what it is given.
 //! * [`records`], [`mend`] and [`fields`]: lines and JSON as they stand in real files, damage included.
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
+//! * `chat`, `values` and `archive`: messages in the manner of Chat, files of one session a document or a line, zip files.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
 //! * [`truncate`] and [`write_canonical`]: what happens to a session afterwards.
 //!
@@ -12,6 +13,7 @@
 //!
 //! Nothing is lost without a count, and no text decides who spoke: only the structure of a file does.
 
+mod chat;
 pub mod content;
 mod cut;
 pub mod error;
@@ -27,6 +29,7 @@ mod outlet;
 pub mod reader;
 pub mod records;
 pub mod sample;
+mod values;
 mod write;
 
 pub use cut::{Cut, truncate};

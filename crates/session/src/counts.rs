@@ -33,9 +33,10 @@ pub struct Counts {
     pub markers: usize,
     /// Most calls in one turn.
     pub max_calls_per_turn: usize,
-    /// Calls without a result.
+    /// Calls with an id and without a result. Where a format has no ids, a call that no result follows (a
+    /// final submission) cannot be told from one that was answered.
     pub unanswered_calls: usize,
-    /// Results whose id no call has left to answer.
+    /// Results with an id that no call has left to answer.
     pub orphan_results: usize,
     /// Calls whose id an earlier call has.
     pub reused_ids: usize,
@@ -71,12 +72,14 @@ impl Counts {
             }
         }
         for turn in session.turns.iter().filter(|turn| turn.role == Role::Tool) {
-            match waiting.get_mut(turn.call_id.as_deref().unwrap_or_default()) {
+            let id = turn.call_id.as_deref().unwrap_or_default();
+            match waiting.get_mut(id) {
+                _ if id.is_empty() => {}
                 Some(left) if *left > 0 => *left -= 1,
                 _ => counts.orphan_results += 1,
             }
         }
-        counts.unanswered_calls = waiting.values().sum();
+        counts.unanswered_calls = waiting.iter().filter(|(id, _)| !id.is_empty()).map(|(_, left)| left).sum();
         counts
     }
 }
