@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File, FileType};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use laundromat_session::utf8;
 
+use crate::archive::Source;
 use crate::error::ImportError;
 use crate::records::Records;
 use crate::sample::Sample;
@@ -111,13 +112,41 @@ impl Input {
         if let Some(bytes) = &self.bytes {
             return Ok(Box::new(bytes.as_slice()));
         }
+        Ok(Box::new(BufReader::with_capacity(BUFFER, self.open_file()?)))
+    }
+
+    fn open_file(&self) -> Result<File, ImportError> {
         // Opening a pipe would wait for a writer, and it could not be read twice.
         let about = fs::metadata(&self.path).map_err(|source| self.unreadable(source))?;
         if let Some(what) = special(about.file_type()) {
             return Err(ImportError::NotAFile { path: self.path.clone(), what });
         }
-        let file = File::open(&self.path).map_err(|source| self.unreadable(source))?;
-        Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
+        File::open(&self.path).map_err(|source| self.unreadable(source))
+    }
+
+    /// Whether the content begins with `magic`.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub(crate) fn starts_with(&self, magic: &[u8]) -> Result<bool, ImportError> {
+        if self.bytes.is_none() && self.path.is_dir() {
+            return Ok(false);
+        }
+        let mut start = Vec::new();
+        let length = magic.len() as u64;
+        self.open()?.take(length).read_to_end(&mut start).map_err(|source| self.unreadable(source))?;
+        Ok(start == magic)
+    }
+
+    /// The content, to be gone through in any order.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub(crate) fn source(&self) -> Result<Box<dyn Source + '_>, ImportError> {
+        match &self.bytes {
+            Some(bytes) => Ok(Box::new(Cursor::new(bytes.as_slice()))),
+            None => Ok(Box::new(BufReader::with_capacity(BUFFER, self.open_file()?))),
+        }
     }
 
     /// The content as text.

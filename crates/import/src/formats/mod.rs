@@ -6,6 +6,7 @@ mod agentdojo;
 mod atif;
 mod canonical;
 mod claude_code;
+mod inspect_eval;
 mod mini_swe_agent;
 mod openai_chat;
 mod openhands;
@@ -21,6 +22,7 @@ pub static FORMATS: &[&dyn Reader] = &[
     &mini_swe_agent::MiniSweAgent,
     &tau_bench::TauBench,
     &agentdojo::AgentDojo,
+    &inspect_eval::InspectEval,
     &atif::Atif,
     &openai_chat::OpenAiChat,
 ];
