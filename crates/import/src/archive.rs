@@ -97,17 +97,16 @@ impl<'i> Archive<'i> {
             Ok(file) => file.take(entry.size.saturating_add(1)).read_to_end(&mut bytes),
             Err(error) => return Ok(Err(format!("cannot be unpacked: {error}"))),
         };
-        if bytes.len() as u64 > entry.size {
-            return Err(bad(
-                self.input,
-                &entry.name,
-                format!("unpacks to more than the {} bytes it declares", entry.size),
-            ));
+        match read {
+            // The unpacker stops at the declared size, and says so in words only.
+            Err(error) if error.to_string().contains("declared") => {
+                let problem = format!("unpacks to more than the {} bytes it declares", entry.size);
+                return Err(bad(self.input, &entry.name, problem));
+            }
+            Err(error) => return Ok(Err(format!("cannot be unpacked: {error}"))),
+            Ok(_) => {}
         }
-        if let Err(error) = read {
-            return Ok(Err(format!("cannot be unpacked: {error}")));
-        }
-        if (bytes.len() as u64) < entry.size {
+        if bytes.len() as u64 != entry.size {
             let problem = format!("unpacks to {} bytes, not the {} it declares", bytes.len(), entry.size);
             return Err(bad(self.input, &entry.name, problem));
         }
