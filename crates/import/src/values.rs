@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use crate::chat::At;
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
-use crate::input::Input;
+use crate::input::{History, Input};
 use crate::losses::Losses;
 use crate::mend::{close, mend, trim};
 use crate::outlet::{Draft, Outlet};
@@ -41,6 +41,7 @@ impl Numbering {
 /// Where the sessions of a file go. What is counted between two of them is told beside the later one, and
 /// what comes last beside the last.
 pub(crate) struct Sink<'a, 'b> {
+    history: History,
     outlet: Outlet<'a, 'b>,
     held: Option<Draft>,
     /// What was counted outside of any session.
@@ -50,7 +51,25 @@ pub(crate) struct Sink<'a, 'b> {
 impl<'a, 'b> Sink<'a, 'b> {
     /// The sink for `input`, read as `format`.
     pub(crate) fn new(input: &'a Input, format: &'static str, each: &'a mut Each<'b>) -> Self {
-        Self { outlet: Outlet::new(input, format, each), held: None, loose: Losses::default() }
+        Self {
+            history: input.history(),
+            outlet: Outlet::new(input, format, each),
+            held: None,
+            loose: Losses::default(),
+        }
+    }
+
+    /// Takes a session of a format that marks no compactions.
+    ///
+    /// # Errors
+    /// What the receiver says.
+    pub(crate) fn put_unmarked(&mut self, mut draft: Draft) -> Result<(), ImportError> {
+        if self.history == History::Original {
+            draft
+                .notes
+                .push("the format does not tell whether the session was compacted: read as it stands".to_owned());
+        }
+        self.put(draft)
     }
 
     /// Takes a session; of one without turns only the losses are kept.

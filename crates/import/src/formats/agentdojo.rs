@@ -43,7 +43,9 @@ impl Reader for AgentDojo {
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
         let file = input.name();
         each_value(input, self.id(), each, &mut |line, numbering, sink| {
-            each_object(&line, numbering, sink, &mut |fields, sink| sink.put(session(fields, &file, numbering)))
+            each_object(&line, numbering, sink, &mut |fields, sink| {
+                sink.put_unmarked(session(fields, &file, numbering))
+            })
         })
     }
 }

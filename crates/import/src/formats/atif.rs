@@ -10,7 +10,7 @@ use laundromat_session::{Call, Part, Role, Turn};
 use serde_json::value::RawValue;
 
 use crate::chat::{At, id, named_call, time};
-use crate::content::parts;
+use crate::content::{append, parts};
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::{History, Input};
@@ -147,7 +147,7 @@ impl Reading {
         let ts = time(step, "timestamp");
         let mut turn = Turn { ts, ..at.turn(Role::Marker(kind.to_owned()), said) };
         for result in results.iter().filter_map(|result| Fields::of(result)) {
-            turn.parts.extend(parts(result.raw("content"), at.record, &mut self.draft.losses));
+            append(&mut turn.parts, parts(result.raw("content"), at.record, &mut self.draft.losses));
         }
         self.draft.turns.push(turn);
     }

@@ -5,7 +5,7 @@ use laundromat_session::{Call, Role, Turn};
 use serde_json::value::RawValue;
 
 use crate::chat::{At, calls, command_call, id, named_call, reasoning, role, thinking_blocks, time};
-use crate::content::{parts, push_reasoning};
+use crate::content::{append, parts, push_reasoning};
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::Input;
@@ -52,7 +52,7 @@ impl Reader for MiniSweAgent {
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
         let file = input.name();
         each_value(input, self.id(), each, &mut |line, numbering, sink| match line {
-            Line::Object(fields) => sink.put(session(&fields, &file, numbering)),
+            Line::Object(fields) => sink.put_unmarked(session(&fields, &file, numbering)),
             Line::List(raw) => list(raw, &file, numbering, sink),
         })
     }
@@ -60,8 +60,7 @@ impl Reader for MiniSweAgent {
 
 /// Whether messages alternate between replies with one command and outputs in the form the harness gives them.
 fn looks_like(messages: &[&RawValue]) -> bool {
-    let mut commands = 0;
-    let mut outputs = 0;
+    let (mut replies, mut commands, mut outputs) = (0, 0, 0);
     let mut after_command = false;
     for message in messages.iter().filter_map(|raw| Fields::of(raw)) {
         if message.has("tool_calls") || message.has("tool_call_id") {
@@ -71,17 +70,15 @@ fn looks_like(messages: &[&RawValue]) -> bool {
         match message.text("role").as_deref() {
             Some("assistant") => {
                 after_command = command(&text).is_some();
-                if !after_command {
-                    return false;
-                }
-                commands += 1;
+                replies += 1;
+                commands += usize::from(after_command);
             }
             Some("user") if after_command => outputs += usize::from(is_output(&text)),
             _ => {}
         }
     }
-    // The last output has no mark: it is what the task asked for.
-    commands > 0 && outputs > 0 && outputs + 2 >= commands
+    // Some replies break the rule, and the last output has no mark: it is what the task asked for.
+    outputs > 0 && commands * 2 > replies && (outputs + 1) * 2 > commands
 }
 
 fn is_output(text: &str) -> bool {
@@ -133,12 +130,12 @@ fn list(raw: &RawValue, file: &str, numbering: Numbering, sink: &mut Sink<'_, '_
     let mut reading = Reading::default();
     for (index, fields) in messages(Some(raw), numbering, &mut reading.draft.losses) {
         if fields.has("messages") {
-            sink.put(session(&fields, file, numbering))?;
+            sink.put_unmarked(session(&fields, file, numbering))?;
         } else {
             reading.message(&fields, numbering.at(file, index));
         }
     }
-    sink.put(reading.draft)
+    sink.put_unmarked(reading.draft)
 }
 
 fn session(fields: &Fields<'_>, file: &str, numbering: Numbering) -> Draft {
@@ -232,7 +229,7 @@ impl Reading {
         for (_, item) in messages(message.raw("output"), Numbering::Line(at.record), &mut self.draft.losses) {
             match item.text("type").as_deref() {
                 Some("message") => {
-                    turn.parts.extend(parts(item.raw("content"), at.record, &mut self.draft.losses));
+                    append(&mut turn.parts, parts(item.raw("content"), at.record, &mut self.draft.losses));
                 }
                 Some("function_call") => {
                     let id = item.label("call_id").unwrap_or_default().into_owned();

@@ -45,11 +45,11 @@ impl Reader for TauBench {
             each_object(&line, numbering, sink, &mut |fields, sink| match simulations(fields) {
                 Some(runs) => {
                     for (_, run) in messages(Some(runs), numbering, &mut sink.loose) {
-                        sink.put(session(&run, &file, numbering))?;
+                        sink.put_unmarked(session(&run, &file, numbering))?;
                     }
                     Ok(())
                 }
-                None => sink.put(session(fields, &file, numbering)),
+                None => sink.put_unmarked(session(fields, &file, numbering)),
             })
         })
     }

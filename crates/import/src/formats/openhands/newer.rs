@@ -6,7 +6,7 @@ use laundromat_session::{Call, Part, Role, Turn};
 use serde_json::value::RawValue;
 
 use crate::chat::{calls, id, reasoning, role, thinking_blocks};
-use crate::content::{arguments, compact, parts, push_block, push_text, tool_name};
+use crate::content::{append, arguments, compact, parts, push_block, push_text, tool_name};
 use crate::fields::{Fields, items_of, text_of};
 use crate::losses::Losses;
 
@@ -35,7 +35,7 @@ impl Reading {
     fn system_prompt(&mut self, fields: &Fields<'_>, record: usize) {
         let mut turn = self.turn(Role::System, "", fields, record);
         for key in ["system_prompt", "dynamic_context"] {
-            turn.parts.extend(content(fields.raw(key), record, &mut self.draft.losses));
+            append(&mut turn.parts, content(fields.raw(key), record, &mut self.draft.losses));
         }
         self.push(turn);
     }
