@@ -114,3 +114,25 @@ impl Pairing {
         pairing
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+    use crate::turn::{Call, Role, Session, Turn};
+
+    #[test]
+    fn nothing_is_missing_or_orphaned_without_ids() {
+        let call = |id: &str| Call { id: id.to_owned(), name: "f".to_owned(), arguments: "{}".to_owned() };
+        let result = |id: Option<&str>| Turn { call_id: id.map(str::to_owned), ..Turn::text_of(Role::Tool, "x") };
+        let turns = vec![
+            Turn { calls: vec![call(""), call("a"), call("b")], ..Turn::text_of(Role::Assistant, "") },
+            result(None),
+            result(Some("a")),
+            result(Some("z")),
+            result(None),
+        ];
+        let counts = Counts::of(&Session { id: "s".to_owned(), title: None, origin: None, turns });
+        assert_eq!((counts.calls, counts.results), (3, 4));
+        assert_eq!((counts.unanswered_calls, counts.orphan_results, counts.reused_ids), (1, 1, 0));
+    }
+}

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use crate::chat::{At, calls, command_call, id, named_call, reasoning, role, thinking_blocks, time};
 use crate::content::{append, parts, push_reasoning};
 use crate::error::ImportError;
-use crate::fields::{Fields, items_of};
+use crate::fields::{Fields, items_of, text_of};
 use crate::input::Input;
 use crate::losses::Losses;
 use crate::outlet::Draft;
@@ -192,10 +192,15 @@ impl Reading {
         }
         if turn.calls.is_empty() {
             for action in extra.and_then(|extra| extra.items("actions")).unwrap_or_default() {
-                let action = Fields::of(action);
-                let Some(command) = action.as_ref().and_then(|action| action.text("command")) else { continue };
-                let id = action.as_ref().and_then(|action| id(action, "tool_call_id")).unwrap_or_default();
-                turn.calls.push(Call { id, ..command_call(&command) });
+                let fields = Fields::of(action);
+                let command = fields.as_ref().and_then(|fields| fields.text("command")).or_else(|| text_of(action));
+                match command {
+                    Some(command) => {
+                        let id = fields.as_ref().and_then(|fields| id(fields, "tool_call_id")).unwrap_or_default();
+                        turn.calls.push(Call { id, ..command_call(&command) });
+                    }
+                    None => self.draft.losses.kind("call:without a command", at.record),
+                }
             }
         }
         if turn.calls.is_empty()

@@ -13,7 +13,7 @@ use super::event::Reading;
 /// How much the names in a folder look like OpenHands.
 pub(super) fn detect(entries: &[String]) -> Option<Confidence> {
     let has = |name: &str| entries.iter().any(|entry| entry == name);
-    if entries.iter().any(|entry| entry.starts_with("event-") && number(entry).is_some()) {
+    if entries.iter().any(|entry| entry.starts_with("event") && number(entry).is_some()) {
         return Some(Confidence::Sure);
     }
     if has("events")
@@ -25,11 +25,12 @@ pub(super) fn detect(entries: &[String]) -> Option<Confidence> {
     bare.then_some(Confidence::Possible)
 }
 
-/// The number of an event's file: `event-00012-....json` in newer versions, `12.json` in older ones.
+/// The number of an event's file: `event-00012-....json` or, downloaded, `event_000012_....json` in newer versions,
+/// `12.json` in older ones.
 fn number(name: &str) -> Option<u64> {
     let stem = name.strip_suffix(".json")?;
-    let digits = match stem.strip_prefix("event-") {
-        Some(rest) => rest.split('-').next()?,
+    let digits = match stem.strip_prefix("event-").or_else(|| stem.strip_prefix("event_")) {
+        Some(rest) => rest.split(['-', '_']).next()?,
         None => stem,
     };
     digits.parse().ok()
@@ -79,6 +80,7 @@ mod tests {
     #[test]
     fn names_of_events_are_told() {
         assert_eq!(number("event-00012-1a2b-3c.json"), Some(12));
+        assert_eq!(number("event_000003_1a2b.json"), Some(3));
         assert_eq!(number("7.json"), Some(7));
         assert_eq!(number("base_state.json"), None);
         assert_eq!(number("event-x.json"), None);
