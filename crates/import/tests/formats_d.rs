@@ -501,6 +501,31 @@ fn damage_is_survived_or_told() {
 }
 
 #[test]
+fn nesting_is_no_crash() {
+    let nested =
+        |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(20_000), close.repeat(20_000));
+    let steps = r#""steps":[{"source":"user","message":"x"}]"#;
+    let atif = nested(&format!(r#"{{"schema_version":"ATIF-v1",{steps},"subagent_trajectories":["#), "", "]}");
+    let imported = read(&Input::bytes("x.json", atif.into_bytes()), None).expect("reads");
+    assert_eq!(imported.len(), 9);
+    assert_eq!(imported[8].losses.by_type["record:trajectory embedded too deeply"].count, 1);
+    for (open, close) in
+        [(r#"{"history":["#, "]}"), ("[", "]"), (r#"{"simulations":["#, "]}"), (r#"{"samples":["#, "]}")]
+    {
+        let text = nested(open, r#"{"action":"message","content":"x"}"#, close);
+        let input = Input::bytes("x.json", text.into_bytes());
+        let _ = input.sample().expect("reads");
+        for format in FORMATS {
+            let _ = read(&input, Some(format.id()));
+        }
+    }
+    let deep = nested("[", "", "]");
+    let event = format!(r#"[{{"id":1,"source":"agent","action":"run","args":{{"command":{deep}}}}}]"#);
+    let imported = read(&Input::bytes("x.json", event.into_bytes()), None).expect("reads");
+    assert!(imported[0].session.turns[0].calls[0].arguments.contains("[[[["));
+}
+
+#[test]
 fn a_document_that_breaks_off_is_read_as_far_as_it_goes() {
     let bytes = fs::read(fixtures().join("atif/terminal.json")).expect("reads");
     let at = bytes.windows(9).position(|window| window == b"Asking.\",").expect("there");

@@ -47,7 +47,7 @@ impl Reader for Atif {
         let history = input.history();
         each_value(input, self.id(), each, &mut |line, numbering, sink| {
             each_object(&line, numbering, sink, &mut |fields, sink| {
-                trajectory(fields, &Place { file: &file, numbering, history }, sink)
+                trajectory(fields, &Place { file: &file, numbering, history, depth: 0 }, sink)
             })
         })
     }
@@ -58,7 +58,12 @@ struct Place<'f> {
     file: &'f str,
     numbering: Numbering,
     history: History,
+    /// How many trajectories it is embedded in.
+    depth: usize,
 }
+
+/// How deep trajectories are embedded at most; what lies deeper is counted.
+const DEEPEST: usize = 8;
 
 /// Puts a trajectory, and those of its sub-agents that are embedded in it.
 fn trajectory(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink<'_, '_>) -> Result<(), ImportError> {
@@ -68,7 +73,11 @@ fn trajectory(fields: &Fields<'_>, place: &Place<'_>, sink: &mut Sink<'_, '_>) -
     }
     sink.put(reading.finish())?;
     for (_, embedded) in messages(fields.raw("subagent_trajectories"), place.numbering, &mut sink.loose) {
-        trajectory(&embedded, place, sink)?;
+        if place.depth == DEEPEST {
+            sink.loose.kind("record:trajectory embedded too deeply", 1);
+        } else {
+            trajectory(&embedded, &Place { depth: place.depth + 1, ..*place }, sink)?;
+        }
     }
     Ok(())
 }

@@ -18,6 +18,7 @@ use crate::chat::id;
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::Input;
+use crate::outlet::Draft;
 use crate::reader::{Confidence, Each, Reader};
 use crate::records::Line;
 use crate::sample::{Layout, Sample};
@@ -68,24 +69,28 @@ impl Reader for OpenHands {
 /// How much one value looks like OpenHands.
 fn confidence(line: &Line<'_>) -> Option<Confidence> {
     match line {
-        Line::Object(fields) => match history(fields) {
-            Some(history) => first_event(history),
-            None => event::confidence(fields),
-        },
-        Line::List(raw) => first_event(raw),
+        Line::Object(fields) => of_object(fields),
+        Line::List(raw) => {
+            let first = first_item(raw)?;
+            Fields::of(first).map_or_else(|| of_events(raw), |fields| of_object(&fields))
+        }
     }
 }
 
-/// How much the first event of a list looks like one; some lists hold pairs of events, or whole records.
-fn first_event(raw: &RawValue) -> Option<Confidence> {
-    let first = items_of(raw)?.into_iter().find(|item| item.get().starts_with(['{', '[']))?;
-    match Fields::of(first) {
-        Some(fields) => match fields.raw("history") {
-            Some(history) => first_event(history),
-            None => event::confidence(&fields),
-        },
-        None => event::confidence(&items_of(first)?.into_iter().find_map(Fields::of)?),
-    }
+/// An event, or what holds a list of them.
+fn of_object(fields: &Fields<'_>) -> Option<Confidence> {
+    history(fields).map_or_else(|| event::confidence(fields), of_events)
+}
+
+/// How much the first event of a list looks like one; some lists hold pairs of events.
+fn of_events(raw: &RawValue) -> Option<Confidence> {
+    let first = first_item(raw)?;
+    let event = Fields::of(first).or_else(|| items_of(first)?.into_iter().find_map(Fields::of))?;
+    event::confidence(&event)
+}
+
+fn first_item(raw: &RawValue) -> Option<&RawValue> {
+    items_of(raw)?.into_iter().find(|item| item.get().starts_with(['{', '[']))
 }
 
 /// The list of events that an object holds.
@@ -134,7 +139,7 @@ fn value(line: &Line<'_>, numbering: Numbering, input: &Input, sink: &mut Sink<'
 }
 
 /// An evaluation record, or another object around the events.
-fn record(fields: &Fields<'_>, events: &RawValue, numbering: Numbering, input: &Input) -> crate::outlet::Draft {
+fn record(fields: &Fields<'_>, events: &RawValue, numbering: Numbering, input: &Input) -> Draft {
     let mut reading = Reading::new(input.name(), input.history());
     for (index, item) in items_of(events).unwrap_or_default().into_iter().enumerate() {
         reading.item(item, numbering.record(index));
