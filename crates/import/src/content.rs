@@ -20,6 +20,16 @@ pub fn push_text(parts: &mut Vec<Part>, text: Cow<'_, str>) {
     }
 }
 
+/// Adds parts behind others, as [`push_text`] adds text.
+pub fn append(parts: &mut Vec<Part>, more: Vec<Part>) {
+    for part in more {
+        match part {
+            Part::Text(text) => push_text(parts, Cow::Owned(text)),
+            Part::Image(_) | Part::Other(_) => parts.push(part),
+        }
+    }
+}
+
 /// Adds reasoning; several pieces are joined with a newline.
 pub fn push_reasoning(reasoning: &mut Option<String>, text: Cow<'_, str>) {
     match reasoning {

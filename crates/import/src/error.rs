@@ -86,6 +86,16 @@ pub enum ImportError {
         /// The limit in bytes.
         limit: u64,
     },
+    /// An archive is damaged, or made to do harm.
+    #[error("{}: {place}: {problem}; refused, get the archive from its source again", path.display())]
+    BadArchive {
+        /// The archive.
+        path: PathBuf,
+        /// The entry, or the table of entries.
+        place: String,
+        /// What is wrong, with the limit where one is broken.
+        problem: String,
+    },
     /// There is no conversation in the file.
     #[error("{}: no conversation in it, read as {format} ({losses}); choose a file with messages", path.display())]
     NoTurns {

@@ -33,6 +33,16 @@ impl<'a> Fields<'a> {
         self.0.iter().rev().find(|(name, _)| name.0 == key).map(|(_, raw)| *raw).filter(|raw| raw.get() != "null")
     }
 
+    /// The fields in order; of a null one the raw text is `null`.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &'a RawValue)> {
+        self.0.iter().map(|(key, raw)| (key.0.as_ref(), *raw))
+    }
+
+    /// How many fields there are.
+    pub fn count(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there is such a field, null or not.
     pub fn has(&self, key: &str) -> bool {
         self.0.iter().any(|(name, _)| name.0 == key)

@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 use std::fs::{self, File, FileType};
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use laundromat_session::utf8;
 
+use crate::archive::Source;
 use crate::error::ImportError;
 use crate::records::Records;
 use crate::sample::Sample;
@@ -30,29 +31,57 @@ impl Default for Limits {
     }
 }
 
+/// Which of its states a session that was compacted is read in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum History {
+    /// As the file has it now, with compactions marked.
+    #[default]
+    Live,
+    /// As it was before it was compacted, where the format keeps that: the turns without the summaries
+    /// that stand for them.
+    Original,
+}
+
 /// Something to import.
 #[derive(Debug, Clone)]
 pub struct Input {
     path: PathBuf,
     bytes: Option<Vec<u8>>,
     limits: Limits,
+    history: History,
 }
 
 impl Input {
     /// A file or folder.
     pub fn file(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into(), bytes: None, limits: Limits::default() }
+        Self { path: path.into(), bytes: None, limits: Limits::default(), history: History::Live }
     }
 
     /// Bytes in memory under a name, such as an entry of an archive or standard input.
     pub fn bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Self {
-        Self { path: name.into(), bytes: Some(bytes), limits: Limits::default() }
+        Self { path: name.into(), bytes: Some(bytes), limits: Limits::default(), history: History::Live }
     }
 
     /// The same with other limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same, to be read in the state `history`.
+    #[must_use]
+    pub fn with_history(self, history: History) -> Self {
+        Self { history, ..self }
+    }
+
+    /// How much is read at most.
+    pub fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// The state in which a compacted session is wanted.
+    pub fn history(&self) -> History {
+        self.history
     }
 
     /// The path, or the name of bytes in memory: what error messages show.
@@ -83,13 +112,41 @@ impl Input {
         if let Some(bytes) = &self.bytes {
             return Ok(Box::new(bytes.as_slice()));
         }
+        Ok(Box::new(BufReader::with_capacity(BUFFER, self.open_file()?)))
+    }
+
+    fn open_file(&self) -> Result<File, ImportError> {
         // Opening a pipe would wait for a writer, and it could not be read twice.
         let about = fs::metadata(&self.path).map_err(|source| self.unreadable(source))?;
         if let Some(what) = special(about.file_type()) {
             return Err(ImportError::NotAFile { path: self.path.clone(), what });
         }
-        let file = File::open(&self.path).map_err(|source| self.unreadable(source))?;
-        Ok(Box::new(BufReader::with_capacity(BUFFER, file)))
+        File::open(&self.path).map_err(|source| self.unreadable(source))
+    }
+
+    /// Whether the content begins with `magic`.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub(crate) fn starts_with(&self, magic: &[u8]) -> Result<bool, ImportError> {
+        if self.bytes.is_none() && self.path.is_dir() {
+            return Ok(false);
+        }
+        let mut start = Vec::new();
+        let length = magic.len() as u64;
+        self.open()?.take(length).read_to_end(&mut start).map_err(|source| self.unreadable(source))?;
+        Ok(start == magic)
+    }
+
+    /// The content, to be gone through in any order.
+    ///
+    /// # Errors
+    /// As [`Input::open`].
+    pub(crate) fn source(&self) -> Result<Box<dyn Source + '_>, ImportError> {
+        match &self.bytes {
+            Some(bytes) => Ok(Box::new(Cursor::new(bytes.as_slice()))),
+            None => Ok(Box::new(BufReader::with_capacity(BUFFER, self.open_file()?))),
+        }
     }
 
     /// The content as text.

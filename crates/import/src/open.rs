@@ -7,7 +7,7 @@ use laundromat_session::fault::choose_remedy;
 use crate::error::ImportError;
 use crate::formats::FORMATS;
 use crate::input::Input;
-use crate::reader::{Confidence, Imported, Reader};
+use crate::reader::{Confidence, Each, Imported, Reader};
 use crate::sample::Sample;
 
 /// The reader of the format that the file at `path` is in.
@@ -42,11 +42,24 @@ pub fn read_path(path: &Path, format: Option<&str>) -> Result<Vec<Imported>, Imp
 /// # Errors
 /// Where it cannot be read, is in no known format or not in the one given, or holds no conversation.
 pub fn read(input: &Input, format: Option<&str>) -> Result<Vec<Imported>, ImportError> {
+    let mut all = Vec::new();
+    read_each(input, format, &mut |imported| {
+        all.push(imported);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// Gives the sessions of `input`, read as `format` or as the format it is in, to `each`, one by one.
+///
+/// # Errors
+/// As [`read`], and what `each` says.
+pub fn read_each(input: &Input, format: Option<&str>, each: &mut Each<'_>) -> Result<(), ImportError> {
     let reader = match format {
         Some(id) => format_of(id)?,
         None => detect_input(input)?,
     };
-    reader.read(input)
+    reader.read(input, each)
 }
 
 fn detect_input(input: &Input) -> Result<&'static dyn Reader, ImportError> {

@@ -30,12 +30,16 @@ pub trait Reader: Sync {
     /// name is a hint at most.
     fn detect(&self, sample: &Sample) -> Option<Confidence>;
 
-    /// All sessions of the file, at least one.
+    /// Gives the sessions of the file to `each`, at least one, each as soon as it is complete: a file may
+    /// hold more of them than fit into memory.
     ///
     /// # Errors
-    /// Where the file cannot be read, is not in this format, or holds no conversation.
-    fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError>;
+    /// Where the file cannot be read, is not in this format, or holds no conversation; and what `each` says.
+    fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError>;
 }
+
+/// Who gets the sessions of a file, one by one; its error ends the reading.
+pub type Each<'a> = dyn FnMut(Imported) -> Result<(), ImportError> + 'a;
 
 /// A session as it was imported.
 #[derive(Debug, Clone, PartialEq, Eq)]

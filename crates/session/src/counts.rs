@@ -33,9 +33,10 @@ pub struct Counts {
     pub markers: usize,
     /// Most calls in one turn.
     pub max_calls_per_turn: usize,
-    /// Calls without a result.
+    /// Calls with an id and without a result. Where a format has no ids, a call that no result follows (a
+    /// final submission) cannot be told from one that was answered.
     pub unanswered_calls: usize,
-    /// Results whose id no call has left to answer.
+    /// Results with an id that no call has left to answer.
     pub orphan_results: usize,
     /// Calls whose id an earlier call has.
     pub reused_ids: usize,
@@ -71,12 +72,14 @@ impl Counts {
             }
         }
         for turn in session.turns.iter().filter(|turn| turn.role == Role::Tool) {
-            match waiting.get_mut(turn.call_id.as_deref().unwrap_or_default()) {
+            let id = turn.call_id.as_deref().unwrap_or_default();
+            match waiting.get_mut(id) {
+                _ if id.is_empty() => {}
                 Some(left) if *left > 0 => *left -= 1,
                 _ => counts.orphan_results += 1,
             }
         }
-        counts.unanswered_calls = waiting.values().sum();
+        counts.unanswered_calls = waiting.iter().filter(|(id, _)| !id.is_empty()).map(|(_, left)| left).sum();
         counts
     }
 }
@@ -109,5 +112,27 @@ impl Pairing {
             }
         }
         pairing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Counts;
+    use crate::turn::{Call, Role, Session, Turn};
+
+    #[test]
+    fn nothing_is_missing_or_orphaned_without_ids() {
+        let call = |id: &str| Call { id: id.to_owned(), name: "f".to_owned(), arguments: "{}".to_owned() };
+        let result = |id: Option<&str>| Turn { call_id: id.map(str::to_owned), ..Turn::text_of(Role::Tool, "x") };
+        let turns = vec![
+            Turn { calls: vec![call(""), call("a"), call("b")], ..Turn::text_of(Role::Assistant, "") },
+            result(None),
+            result(Some("a")),
+            result(Some("z")),
+            result(None),
+        ];
+        let counts = Counts::of(&Session { id: "s".to_owned(), title: None, origin: None, turns });
+        assert_eq!((counts.calls, counts.results), (3, 4));
+        assert_eq!((counts.unanswered_calls, counts.orphan_results, counts.reused_ids), (1, 1, 0));
     }
 }

@@ -5,7 +5,7 @@ use laundromat_session::canonical;
 use crate::error::ImportError;
 use crate::input::Input;
 use crate::losses::Losses;
-use crate::reader::{Confidence, Imported, Reader};
+use crate::reader::{Confidence, Each, Imported, Reader};
 use crate::sample::Sample;
 
 /// What a schema of this form starts with, whatever its version: an unknown version is told by name.
@@ -29,11 +29,11 @@ impl Reader for Canonical {
         schema.starts_with(SCHEMAS).then_some(Confidence::Sure)
     }
 
-    fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError> {
+    fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
         let text = input.text()?;
         let text = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
         let session =
             canonical::read(text).map_err(|faults| ImportError::Faults { path: input.path().to_owned(), faults })?;
-        Ok(vec![Imported { session, losses: Losses::default(), notes: Vec::new() }])
+        each(Imported { session, losses: Losses::default(), notes: Vec::new() })
     }
 }

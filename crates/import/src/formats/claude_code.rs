@@ -18,7 +18,7 @@ use crate::fields::Fields;
 use crate::input::Input;
 use crate::losses::Losses;
 use crate::naming::session_id;
-use crate::reader::{Confidence, Imported, Reader};
+use crate::reader::{Confidence, Each, Imported, Reader};
 use crate::records::Line as Record;
 use crate::sample::Sample;
 
@@ -43,7 +43,7 @@ impl Reader for ClaudeCode {
         sample.objects().filter_map(|fields| confidence(&fields)).max()
     }
 
-    fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError> {
+    fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
         let mut file = Reading::default();
         let mut records = input.records()?;
         while let Some(record) = records.next()? {
@@ -53,7 +53,7 @@ impl Reader for ClaudeCode {
                 None => {}
             }
         }
-        file.finish(self.id(), input).map(|imported| vec![imported])
+        each(file.finish(self.id(), input)?)
     }
 }
 

@@ -4,33 +4,24 @@
 //! Chat has no error flag and no times, and nothing in it marks a user message that a harness wrote: all
 //! user messages are taken for a person's.
 
-use laundromat_session::{Call, Part, Role, Session, Source, Turn};
+use laundromat_session::{Part, Role, Source, Turn};
 use serde_json::value::RawValue;
 
-use crate::content::{arguments, parts, push_reasoning, tool_name};
+use crate::chat::{calls, reasoning, role};
+use crate::content::parts;
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::Input;
 use crate::losses::Losses;
 use crate::mend::trim;
-use crate::naming::{Ids, session_id};
-use crate::order::results_after_calls;
-use crate::reader::{Confidence, Imported, Reader};
+use crate::outlet::{Draft, Outlet};
+use crate::reader::{Confidence, Each, Reader};
 use crate::records::{Line, line_of};
 use crate::sample::{Layout, Sample};
 
 /// OpenAI Chat Completions messages.
 #[derive(Debug)]
 pub(super) struct OpenAiChat;
-
-/// A conversation while it is read.
-#[derive(Debug, Default)]
-struct Draft {
-    own_id: Option<String>,
-    title: Option<String>,
-    turns: Vec<Turn>,
-    losses: Losses,
-}
 
 /// How the turns of one conversation say where they were read.
 #[derive(Debug, Clone, Copy)]
@@ -76,33 +67,16 @@ impl Reader for OpenAiChat {
         confidence(&flat)
     }
 
-    fn read(&self, input: &Input) -> Result<Vec<Imported>, ImportError> {
+    fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
         let drafts = match input.sample()?.layout {
             Layout::Lines => lines(input)?,
             Layout::Document | Layout::Folder => self.document(input)?,
         };
-        let losses = drafts.first().map(|draft| draft.losses.to_string()).unwrap_or_default();
-        let (stem, mut ids) = (input.stem(), Ids::default());
-        let many = drafts.iter().filter(|draft| !draft.turns.is_empty()).count() > 1;
-        let mut imported: Vec<Imported> = Vec::new();
+        let mut outlet = Outlet::new(input, self.id(), each);
         for draft in drafts {
-            let Draft { own_id, title, turns, mut losses } = draft;
-            if turns.is_empty() {
-                continue;
-            }
-            let own_stem = if many { format!("{stem}-{}", imported.len() + 1) } else { stem.to_string() };
-            let session = Session {
-                id: ids.unique(&session_id(own_id.as_deref(), &own_stem)),
-                title,
-                origin: Some(self.id().to_owned()),
-                turns: results_after_calls(turns, &mut losses),
-            };
-            imported.push(Imported { session, losses, notes: Vec::new() });
+            outlet.put(draft)?;
         }
-        if imported.is_empty() {
-            return Err(ImportError::NoTurns { path: input.path().to_owned(), format: self.id(), losses });
-        }
-        Ok(imported)
+        outlet.finish()
     }
 }
 
@@ -295,17 +269,7 @@ impl Draft {
 
     /// Takes over one message.
     fn message(&mut self, fields: &Fields<'_>, file: &str, record: usize) {
-        let role = match fields.text("role").as_deref() {
-            Some("system" | "developer") => Role::System,
-            Some("user") => Role::User,
-            Some("assistant") => Role::Assistant,
-            Some("tool" | "function") => Role::Tool,
-            other => {
-                let name = other.unwrap_or_default();
-                self.losses.kind(format!("role:{name}"), record);
-                Role::Other(name.to_owned())
-            }
-        };
+        let role = role(fields, record, &mut self.losses);
         let mut calls = calls(fields, record, &mut self.losses);
         if role != Role::Assistant && !calls.is_empty() {
             self.losses.kind(format!("call:by {}", role.as_str()), record);
@@ -341,54 +305,4 @@ fn reply_of<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
     };
     let own = || fields.has("choices").then(|| from(fields)).flatten();
     fields.object("response").and_then(|response| from(&response)).or_else(own).filter(|message| message.has("role"))
-}
-
-/// The calls of a message, in all forms Chat has had.
-fn calls(fields: &Fields<'_>, record: usize, losses: &mut Losses) -> Vec<Call> {
-    let mut calls = Vec::new();
-    for item in fields.items("tool_calls").unwrap_or_default() {
-        let Some(item) = Fields::of(item) else {
-            losses.skip(record, "a call that is no object");
-            continue;
-        };
-        let id = item.label("id").unwrap_or_default().into_owned();
-        let call = match (item.object("function"), item.object("custom")) {
-            (Some(function), _) => function_call(id, &function),
-            // The input of a custom tool is free text, which only looks like JSON by chance.
-            (None, Some(custom)) => Call {
-                id,
-                name: tool_name(custom.text("name")),
-                arguments: custom.text("input").unwrap_or_default().into_owned(),
-            },
-            (None, None) => function_call(id, &item),
-        };
-        if call.name.is_empty() {
-            losses.kind("call:without a name", record);
-        }
-        calls.push(call);
-    }
-    if let Some(function) = fields.object("function_call") {
-        calls.push(function_call(String::new(), &function));
-    }
-    calls
-}
-
-fn function_call(id: String, function: &Fields<'_>) -> Call {
-    Call { id, name: tool_name(function.text("name")), arguments: arguments(function.raw("arguments")) }
-}
-
-/// Thinking text, in the fields that servers other than OpenAI's have for it.
-fn reasoning(fields: &Fields<'_>) -> Option<String> {
-    if let Some(text) = ["reasoning_content", "reasoning"].iter().find_map(|key| fields.text(key)) {
-        return Some(text.into_owned()).filter(|text| !text.is_empty());
-    }
-    let mut reasoning = None;
-    for detail in fields.items("reasoning_details")?.into_iter().filter_map(Fields::of) {
-        if let Some(text) = detail.text("text").or_else(|| detail.text("summary")) {
-            push_reasoning(&mut reasoning, text);
-        } else if detail.has("data") {
-            push_reasoning(&mut reasoning, "[encrypted]".into());
-        }
-    }
-    reasoning
 }
