@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use laundromat_compactor::prompt::Prompt;
-use laundromat_compactor::shield::Shield;
+use laundromat_compactor::shield::{Shield, ShieldChoice};
 use laundromat_compactor::{Arm, Compactor, presets as arms};
 use laundromat_session::fault::{Fault, Place, choose_remedy};
 use laundromat_store::{ArmInfo, Asks};
@@ -24,8 +24,8 @@ pub(crate) struct Loaded {
     pub(crate) info: ArmInfo,
     /// As the experiment names it.
     entry: String,
-    /// Name of its shield, chosen or not.
-    shield: Option<String>,
+    /// Names of its shields, chosen or not.
+    shields: Vec<String>,
     /// An exec arm whose variable is still a hole.
     template: Option<ExecArm>,
 }
@@ -59,7 +59,7 @@ fn exec_arm(entry: &ArmEntry, text: &str, path: &Path) -> Result<Loaded, RunErro
         supplied: None,
     };
     let kind = ArmKind::Exec { arm: Box::new(arm), path: path.to_owned() };
-    Ok(Loaded { kind, info, entry: entry.name.clone(), shield: None, template: Some(template) })
+    Ok(Loaded { kind, info, entry: entry.name.clone(), shields: Vec::new(), template: Some(template) })
 }
 
 /// Reads an arm of the experiment, with the shields that the run has chosen; all where it has not.
@@ -78,45 +78,51 @@ pub(crate) fn arm(entry: &ArmEntry, choice: Option<&[String]>, from: &Origin<'_>
     // What an arm file names by a path stands beside it.
     let beside = Origin { experiment: &path, text: &text, folder: path.parent().unwrap_or(Path::new(".")) };
     let (prompt, prompt_path) = data_file("prompt", &arm.prompt, &beside, arms::prompt, &arms::prompt_names())?;
-    let own = arm.shield.clone();
-    if own.as_ref().is_some_and(|name| choice.is_some_and(|chosen| !chosen.contains(name))) {
-        arm.shield = None;
-    }
     let shield = match &arm.shield {
         Some(name) => Some(data_file("shield", name, &beside, arms::shield, &arms::shield_names())?),
         None => None,
     };
-    let shield_text = shield.as_ref().map(|(text, _)| text.as_str());
     let given = entry.prompt_from.as_ref().map(|file| read_text(&from.folder.join(file)).map(|text| (file, text)));
     let given = given.transpose()?;
     let prompt_text = given.as_ref().map_or(prompt.as_str(), |(_, text)| text.as_str());
-    let digested = [text.as_str(), prompt_text, shield_text.unwrap_or_default()].join("\0");
+    let digested = [text.as_str(), prompt_text].join("\0");
     let prompt = match &given {
         Some((file, text)) => supplied::supply(&mut arm, text).map_err(|faults| faulty(file, faults))?,
         None => Prompt::parse(&prompt).map_err(|faults| faulty(&prompt_path, faults))?,
     };
+    let shield = match &shield {
+        Some((text, path)) => Some(Shield::parse(text).map_err(|faults| faulty(path, faults))?),
+        None => None,
+    };
+    let shields: Vec<String> = shield.iter().flat_map(Shield::names).map(str::to_owned).collect();
+    // What another arm of the run has is none of this one's.
+    let choice = choice.map_or(ShieldChoice::All, |chosen| {
+        ShieldChoice::Only(shields.iter().filter(|name| chosen.contains(name)).cloned().collect())
+    });
+    let compactor = Compactor::assemble(arm, prompt, shield)
+        .shielded(&choice)
+        .map_err(|unknown| from.fault("shields", &unknown.name, unknown.to_string(), unknown.remedy.clone()))?;
+    let arm = compactor.arm();
     let info = ArmInfo {
         name: arm.name.clone(),
         title: arm.title.clone(),
         form: arm.form.id().to_owned(),
         prompt: arm.prompt_basis.id().to_owned(),
         faults: arm.faults.iter().map(|fault| fault.id().to_owned()).collect(),
-        digest: digest(digested.as_bytes()),
+        // A shield that the run has not chosen is none of the arm's.
+        digest: digest(
+            [digested.as_str(), compactor.shield().map(Shield::source).unwrap_or_default()].join("\0").as_bytes(),
+        ),
         gate: entry.gate,
         asks: if arm.form.asks_model() { Asks::Summarizer } else { Asks::Nobody },
         supplied: given.map(|(_, text)| digest(text.as_bytes())),
     };
-    let shield = match &shield {
-        Some((text, path)) => Some(Shield::parse(text).map_err(|faults| faulty(path, faults))?),
-        None => None,
-    };
-    let kind = ArmKind::Built(Arc::new(Compactor::assemble(arm, prompt, shield)));
-    Ok(Loaded { kind, info, entry: entry.name.clone(), shield: own, template: None })
+    Ok(Loaded { kind: ArmKind::Built(Arc::new(compactor)), info, entry: entry.name.clone(), shields, template: None })
 }
 
 /// The choice of a shield that no arm of the run has, before anything is compacted.
 pub(crate) fn unknown_shields(arms: &[Loaded], choice: Option<&[String]>, from: &Origin<'_>) -> Option<RunError> {
-    let mut known: Vec<&str> = arms.iter().filter_map(|loaded| loaded.shield.as_deref()).collect();
+    let mut known: Vec<&str> = arms.iter().flat_map(|loaded| &loaded.shields).map(String::as_str).collect();
     known.sort_unstable();
     known.dedup();
     let name = choice?.iter().find(|name| !known.contains(&name.as_str()))?;

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use laundromat_compactor::caps::Caps;
+use laundromat_compactor::keep::Boundary;
 use laundromat_compactor::records::{Record, Scrub, Window};
 use laundromat_compactor::{Compactor, Form, Given, Next, Refusal, View};
 use laundromat_injector::{Specimen, inject};
@@ -131,12 +132,13 @@ struct Views {
 }
 
 /// What records depend on. The shield counts by its text: files in two folders may share a name.
-type RecordKey = (Window, Scrub, Option<String>);
+type RecordKey = (Window, Scrub, Option<String>, Vec<Boundary>);
 
 impl Views {
     fn of(&mut self, arm: &Compactor, specimen: &Specimen) -> &View {
         let data = arm.arm();
-        let key: RecordKey = (data.window, data.scrub, arm.shield().map(|shield| shield.source().to_owned()));
+        let shield = arm.shield().map(|shield| shield.source().to_owned());
+        let key: RecordKey = (data.window, data.scrub, shield, data.shield_covers.clone());
         let view_key = (key.clone(), data.caps.clone());
         if let Some(at) = self.views.iter().position(|(known, _)| *known == view_key) {
             return &self.views[at].1;
@@ -187,4 +189,34 @@ fn scan(session: &Session) -> Identifiers {
         parts.chain(turn.calls.iter().map(|call| call.arguments.as_str()))
     });
     Identifiers::scan(texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use laundromat_compactor::{Arm, Compactor, presets};
+    use laundromat_injector::{Attack, inject};
+    use laundromat_session::{Role, Session, Turn};
+
+    use super::Views;
+
+    #[test]
+    fn arms_with_one_shield_in_other_places_share_no_records() {
+        let turns = vec![
+            Turn::text_of(Role::User, "write to ada@example.org"),
+            Turn::text_of(Role::Assistant, "I read the page first."),
+            Turn::text_of(Role::Tool, "a page"),
+            Turn::text_of(Role::Assistant, "done"),
+        ];
+        let session = Session { id: "s".to_owned(), title: None, origin: None, turns };
+        let specimen = inject(&session, &Attack::embedded("clean").expect("an attack"), 1).expect("planted");
+        let mut views = Views::default();
+        for (name, covered) in [("lightspeed-covers", false), ("lightspeed-shielded", true)] {
+            let arm = Arm::parse(presets::arm(name).expect("an arm")).expect("no faults");
+            let compactor = Compactor::new(arm).expect("no faults");
+            let shared = views.of(&compactor, &specimen);
+            assert_eq!(*shared, compactor.view(compactor.records(&specimen.session)), "{name}");
+            let text: String = shared.records.iter().map(|record| record.text.text()).collect();
+            assert_eq!(text.contains("[EMAIL]"), covered, "{name}");
+        }
+    }
 }
