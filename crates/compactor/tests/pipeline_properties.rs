@@ -66,9 +66,14 @@ fn check(compactor: &Compactor, session: &Session) -> Result<(), TestCaseError> 
     let arm = compactor.arm();
     let pipeline = match compactor.pipeline(session, Start::Asked) {
         Ok(pipeline) => pipeline,
-        // Copies that take the tail's places can take that of a request with a tool loop behind it: this was not
-        // seen of the harness, so it declares nothing, and the compaction is refused.
-        Err(Unsound::RequestGone { .. }) if arm.keep.is_some_and(|keep| keep.copies != CopySlots::Own) => return Ok(()),
+        // Copies that take the tail's places, or that are kept up to a total, can leave out a request with a tool loop
+        // behind it: this was not seen of the harness, so it declares nothing, and the compaction is refused.
+        Err(Unsound::RequestGone { .. })
+            if arm.keep.is_some_and(|keep| keep.copies != CopySlots::Own)
+                || arm.after.as_ref().is_some_and(|after| after.verbatim_total.is_some()) =>
+        {
+            return Ok(());
+        }
         Err(unsound) => return Err(TestCaseError::fail(format!("{}: {}", arm, unsound))),
     };
     prop_assert_eq!(&pipeline, &compactor.pipeline(session, Start::Asked).expect("a pure function"));
