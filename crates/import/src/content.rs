@@ -62,6 +62,11 @@ pub fn parts(raw: Option<&RawValue>, record: usize, losses: &mut Losses) -> Vec<
     parts
 }
 
+/// Whether parts say nothing.
+pub fn is_blank(parts: &[Part]) -> bool {
+    parts.iter().all(|part| matches!(part, Part::Text(text) if text.is_empty()))
+}
+
 /// Adds one content block; blocks other than text and images are kept by their type only, and counted.
 pub fn push_block(parts: &mut Vec<Part>, block: &Fields<'_>, record: usize, losses: &mut Losses) {
     let kind = block.text("type").unwrap_or_default();

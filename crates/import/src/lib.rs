@@ -5,7 +5,8 @@
 //! * [`reader`]: what a format has to offer; [`input`] and [`sample`]: what it is given.
 //! * [`records`], [`mend`] and [`fields`]: lines and JSON as they stand in real files, damage included.
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
-//! * `chat`, `values` and `archive`: messages in the manner of Chat, files of one session a document or a line, zip files.
+//! * `chat`, `gemini` and `replies`: messages in the manner of Chat and of Gemini, replies put together of their pieces.
+//! * `values` and `archive`: files of one session a document or a line, zip files.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
 //! * [`truncate`] and [`write_canonical`]: what happens to a session afterwards.
 //!
@@ -20,6 +21,7 @@ mod cut;
 pub mod error;
 pub mod fields;
 pub mod formats;
+mod gemini;
 pub mod input;
 pub mod losses;
 pub mod mend;
@@ -29,6 +31,7 @@ pub mod order;
 mod outlet;
 pub mod reader;
 pub mod records;
+mod replies;
 pub mod sample;
 mod values;
 mod write;

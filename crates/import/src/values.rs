@@ -102,8 +102,10 @@ impl<'a, 'b> Sink<'a, 'b> {
     }
 }
 
-/// Reads `input` value by value: a document as a whole, lines one by one. `take` makes sessions of a value
-/// and puts them into the sink; a value that is none it counts there.
+/// What makes sessions of a value and puts them into the sink; a value that is none it counts there.
+pub(crate) type Take<'t> = dyn FnMut(Line<'_>, Numbering, &mut Sink<'_, '_>) -> Result<(), ImportError> + 't;
+
+/// Reads `input` value by value: a document as a whole, lines one by one.
 ///
 /// # Errors
 /// Where the input cannot be read, and what the receiver of the sessions says.
@@ -111,24 +113,38 @@ pub(crate) fn each_value(
     input: &Input,
     format: &'static str,
     each: &mut Each<'_>,
-    take: &mut dyn FnMut(Line<'_>, Numbering, &mut Sink<'_, '_>) -> Result<(), ImportError>,
+    take: &mut Take<'_>,
 ) -> Result<(), ImportError> {
     let mut sink = Sink::new(input, format, each);
+    values(input, format, &mut sink, take)?;
+    sink.finish()
+}
+
+/// Gives the values of `input` to `take`, and leaves the sink open.
+///
+/// # Errors
+/// As [`each_value`].
+pub(crate) fn values(
+    input: &Input,
+    format: &'static str,
+    sink: &mut Sink<'_, '_>,
+    take: &mut Take<'_>,
+) -> Result<(), ImportError> {
     match input.sample()?.layout {
         Layout::Lines => {
             let mut records = input.records()?;
             while let Some(record) = records.next()? {
                 if let Some((number, line)) = sink.loose.accept(record) {
-                    take(line, Numbering::Line(number), &mut sink)?;
+                    take(line, Numbering::Line(number), sink)?;
                 }
             }
         }
         Layout::Document | Layout::Folder => {
             let bytes = input.document()?;
-            with_document(input, format, &bytes, &mut sink, take)?;
+            with_document(input, format, &bytes, sink, take)?;
         }
     }
-    sink.finish()
+    Ok(())
 }
 
 /// Opens a document, in a repaired copy where it has to be. One that breaks off is read as far as it goes.
@@ -140,7 +156,7 @@ pub(crate) fn with_document(
     format: &'static str,
     bytes: &[u8],
     sink: &mut Sink<'_, '_>,
-    take: &mut dyn FnMut(Line<'_>, Numbering, &mut Sink<'_, '_>) -> Result<(), ImportError>,
+    take: &mut Take<'_>,
 ) -> Result<(), ImportError> {
     let mut mended = String::new();
     let (line, replacements) = line_of(bytes, &mut mended);

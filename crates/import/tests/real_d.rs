@@ -113,6 +113,30 @@ fn check(format: &str) {
 }
 
 #[test]
+fn api_formats() {
+    for format in ["openai-chat", "openai-responses", "anthropic-messages", "gemini-contents"] {
+        check(format);
+    }
+}
+
+#[test]
+fn histories_of_libraries() {
+    for format in ["adk-session", "pydantic-ai", "langchain"] {
+        check(format);
+    }
+}
+
+#[test]
+fn sharegpt() {
+    check("sharegpt");
+}
+
+#[test]
+fn otel_genai() {
+    check("otel-genai");
+}
+
+#[test]
 fn openhands() {
     check("openhands");
 }

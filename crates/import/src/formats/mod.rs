@@ -2,14 +2,22 @@
 
 use crate::reader::Reader;
 
+mod adk_session;
 mod agentdojo;
+mod anthropic_messages;
 mod atif;
 mod canonical;
 mod claude_code;
+mod gemini_contents;
 mod inspect_eval;
+mod langchain;
 mod mini_swe_agent;
 mod openai_chat;
+mod openai_responses;
 mod openhands;
+mod otel_genai;
+mod pydantic_ai;
+mod sharegpt;
 mod swe_agent;
 mod tau_bench;
 
@@ -24,5 +32,13 @@ pub static FORMATS: &[&dyn Reader] = &[
     &agentdojo::AgentDojo,
     &inspect_eval::InspectEval,
     &atif::Atif,
+    &adk_session::AdkSession,
+    &pydantic_ai::PydanticAi,
+    &langchain::LangChain,
+    &sharegpt::ShareGpt,
+    &otel_genai::OtelGenAi,
+    &gemini_contents::GeminiContents,
+    &openai_responses::OpenAiResponses,
+    &anthropic_messages::AnthropicMessages,
     &openai_chat::OpenAiChat,
 ];

@@ -1,0 +1,307 @@
+//! What a span says: the messages that went in and came out, in the conventions of several years.
+
+use std::collections::BTreeMap;
+
+use laundromat_session::{Call, Part, Role, Turn};
+use serde_json::Value;
+
+use super::spans::Span;
+use crate::chat::At;
+use crate::content::{arguments_of_text, push_reasoning, push_text};
+use crate::losses::Losses;
+use crate::replies::Replies;
+
+/// The turns that a span tells; none where it tells no conversation.
+pub(super) fn turns(span: &Span, file: &str, losses: &mut Losses) -> Vec<Turn> {
+    let at = At { file, record: span.record() };
+    let mut replies = Replies::default();
+    if let Some(system) = span.structure("gen_ai.system_instructions") {
+        let mut parts = Vec::new();
+        match system {
+            Value::Array(items) => items.iter().for_each(|item| push_said(&mut parts, item)),
+            other => push_said(&mut parts, &other),
+        }
+        if !parts.is_empty() {
+            replies.turn(at.turn(Role::System, parts));
+        }
+    }
+    let whole = ["pydantic_ai.all_messages", "all_messages_events"].iter().find_map(|key| span.structure(key));
+    let given = INPUTS.iter().find_map(|key| span.structure(key));
+    match (given, whole) {
+        (Some(given), _) => {
+            messages(&given, Speaker::Input, at, &mut replies, losses);
+            if let Some(output) = OUTPUTS.iter().find_map(|key| span.structure(key)) {
+                messages(&output, Speaker::Output, at, &mut replies, losses);
+            }
+        }
+        (None, Some(whole)) => messages(&whole, Speaker::Input, at, &mut replies, losses),
+        (None, None) => {
+            flat(span.attributes(), at, &mut replies, losses);
+            events(span, at, &mut replies, losses);
+        }
+    }
+    let turns = replies.finish();
+    // A tool's own span has an input and an output too, and no conversation.
+    let spoken = turns.iter().any(|turn| matches!(turn.role, Role::User | Role::Assistant));
+    if spoken && span.operation() != "execute_tool" { turns } else { Vec::new() }
+}
+
+/// Where the history stands.
+const INPUTS: [&str; 4] = ["gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "llm.prompts"];
+/// Where the reply stands.
+const OUTPUTS: [&str; 3] = ["gen_ai.output.messages", "gen_ai.completion", "ai.response.messages"];
+
+/// Who speaks where a message does not say it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Speaker {
+    Input,
+    Output,
+}
+
+/// Adds messages: a list of them, one, or plain text.
+fn messages(value: &Value, speaker: Speaker, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| message(item, speaker, at, replies, losses)),
+        Value::Object(object) => {
+            // What a provider's client was given or gave, as it was.
+            let inner = ["messages", "input", "output", "choices"].iter().find_map(|key| object.get(*key));
+            match inner {
+                Some(inner) if !object.contains_key("role") => {
+                    if let Some(Value::String(text)) =
+                        object.get("instructions").filter(|_| speaker == Speaker::Output && replies.count() == 0)
+                    {
+                        replies.turn(at.says(Role::System, text.as_str()));
+                    }
+                    messages(inner, speaker, at, replies, losses);
+                }
+                _ => message(value, speaker, at, replies, losses),
+            }
+        }
+        Value::String(text) if !text.is_empty() => said_by(speaker, text, at, replies),
+        _ => {}
+    }
+}
+
+fn said_by(speaker: Speaker, text: &str, at: At<'_>, replies: &mut Replies) {
+    match speaker {
+        Speaker::Input => replies.turn(at.says(Role::User, text)),
+        Speaker::Output => push_text(&mut replies.reply(at).parts, text.into()),
+    }
+}
+
+fn message(value: &Value, speaker: Speaker, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
+    let Value::Object(fields) = value else {
+        return messages_of_text(value, speaker, at, replies);
+    };
+    // A choice wraps its message.
+    if let Some(inner) = fields.get("message").filter(|inner| inner.is_object()) {
+        return message(inner, speaker, at, replies, losses);
+    }
+    let text = |key: &str| fields.get(key).and_then(Value::as_str);
+    match text("type") {
+        Some("function_call") => return push_call(value, at, replies),
+        Some("function_call_output") => {
+            replies.turn(result(text("call_id"), fields.get("output"), at));
+            return;
+        }
+        _ => {}
+    }
+    let role = match text("role") {
+        Some("system" | "developer") => Role::System,
+        Some("assistant" | "model") => Role::Assistant,
+        Some("tool" | "function") => Role::Tool,
+        Some("user") => Role::User,
+        None if speaker == Speaker::Output => Role::Assistant,
+        None => Role::User,
+        Some(other) => {
+            losses.kind(format!("role:{other}"), at.record);
+            Role::Other(other.to_owned())
+        }
+    };
+    let parts = fields.get("parts").or_else(|| fields.get("content"));
+    let calls = fields.get("tool_calls").and_then(Value::as_array);
+    match role {
+        Role::Assistant => {
+            reply(parts, at, replies, losses);
+            calls.into_iter().flatten().for_each(|call| push_call(call, at, replies));
+            replies.end_reply();
+        }
+        Role::Tool if fields.contains_key("content") && !fields.contains_key("parts") => {
+            let id = text("tool_call_id").or_else(|| text("id"));
+            replies.turn(result(id, fields.get("content"), at));
+        }
+        role => other(role, parts, at, replies, losses),
+    }
+}
+
+fn messages_of_text(value: &Value, speaker: Speaker, at: At<'_>, replies: &mut Replies) {
+    if let Some(text) = value.as_str().filter(|text| !text.is_empty()) {
+        said_by(speaker, text, at, replies);
+    }
+}
+
+fn kind_of(part: &Value) -> &str {
+    part.get("type").or_else(|| part.get("kind")).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn reply(parts: Option<&Value>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
+    for part in listed(parts) {
+        match kind_of(part) {
+            "reasoning" | "thinking" => {
+                let text = ["content", "text", "thinking"].iter().find_map(|key| part.get(*key)?.as_str());
+                let text = text.filter(|text| !text.is_empty()).unwrap_or("[encrypted]");
+                push_reasoning(&mut replies.reply(at).reasoning, text.into());
+            }
+            "tool_call" | "tool-call" | "tool_use" | "function_call" => push_call(part, at, replies),
+            "tool_call_response" | "tool_result" => replies.result_inside(response(part, at)),
+            _ => push_part(&mut replies.reply(at).parts, part, at, losses),
+        }
+    }
+}
+
+/// Turns of the other roles: results stand among them by their type, whatever the role.
+fn other(role: Role, parts: Option<&Value>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
+    let mut said = Vec::new();
+    for part in listed(parts) {
+        match kind_of(part) {
+            "tool_call_response" | "tool-result" | "tool_result" => replies.turn(response(part, at)),
+            _ => push_part(&mut said, part, at, losses),
+        }
+    }
+    if !said.is_empty() {
+        replies.turn(at.turn(role, said));
+    }
+}
+
+/// Parts as a list; text alone is one part.
+fn listed(parts: Option<&Value>) -> Vec<&Value> {
+    match parts {
+        None | Some(Value::Null) => Vec::new(),
+        Some(Value::Array(items)) => items.iter().collect(),
+        Some(one) => vec![one],
+    }
+}
+
+fn push_part(parts: &mut Vec<Part>, part: &Value, at: At<'_>, losses: &mut Losses) {
+    let image =
+        |value: &Value| value.get("mime_type").and_then(Value::as_str).is_some_and(|kind| kind.starts_with("image/"));
+    match kind_of(part) {
+        "blob" | "uri" | "file" | "image" | "image_url" if image(part) || kind_of(part).starts_with("image") => {
+            let address = ["uri", "url"].iter().find_map(|key| part.get(*key)?.as_str().map(str::to_owned));
+            parts.push(Part::Image(address));
+        }
+        kind @ ("blob" | "uri" | "file") => {
+            losses.kind(format!("part:{kind}"), at.record);
+            parts.push(Part::Other(kind.to_owned()));
+        }
+        _ => push_said(parts, part),
+    }
+}
+
+/// The text of a part: plain, or under the name that its writer has for it.
+fn push_said(parts: &mut Vec<Part>, part: &Value) {
+    let text = match part {
+        Value::String(text) => Some(text.as_str()),
+        part => ["content", "text"].iter().find_map(|key| part.get(*key)?.as_str()),
+    };
+    if let Some(text) = text.filter(|text| !text.is_empty()) {
+        push_text(parts, text.into());
+    }
+}
+
+fn push_call(call: &Value, at: At<'_>, replies: &mut Replies) {
+    let inner = call.get("function").filter(|inner| inner.is_object()).unwrap_or(call);
+    let find = |value: &Value, keys: &[&str]| keys.iter().find_map(|key| value.get(*key)?.as_str().map(str::to_owned));
+    let given = ["arguments", "args", "input"].iter().find_map(|key| inner.get(*key)).unwrap_or(&Value::Null);
+    replies.reply(at).calls.push(Call {
+        id: find(call, &["call_id", "id", "toolCallId", "tool_call_id"]).unwrap_or_default(),
+        name: find(inner, &["name", "toolName"]).unwrap_or_default(),
+        arguments: match given {
+            Value::Null => String::new(),
+            Value::String(text) => arguments_of_text(text),
+            other => other.to_string(),
+        },
+    });
+}
+
+fn response(part: &Value, at: At<'_>) -> Turn {
+    let id = ["id", "tool_call_id", "toolCallId"].iter().find_map(|key| part.get(*key)?.as_str());
+    let said = ["response", "result", "content", "output"].iter().find_map(|key| part.get(*key));
+    result(id, said, at)
+}
+
+fn result(id: Option<&str>, said: Option<&Value>, at: At<'_>) -> Turn {
+    let text = match said {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+    };
+    Turn { call_id: id.filter(|id| !id.is_empty()).map(str::to_owned), ..at.says(Role::Tool, text) }
+}
+
+/// Messages in attributes of their own: `gen_ai.prompt.0.content`, `llm.input_messages.0.message.content`.
+fn flat(attributes: &BTreeMap<String, Value>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
+    let sides = [
+        ("gen_ai.prompt.", Speaker::Input),
+        ("llm.input_messages.", Speaker::Input),
+        ("gen_ai.completion.", Speaker::Output),
+        ("llm.output_messages.", Speaker::Output),
+    ];
+    for (prefix, speaker) in sides {
+        for (_, fields) in nested(attributes, prefix) {
+            let object = fields.get("message").cloned().unwrap_or(fields);
+            message(&unfolded(object), speaker, at, replies, losses);
+        }
+    }
+}
+
+/// The values under `prefix` by their number, with the rest of each name as a path.
+fn nested(attributes: &BTreeMap<String, Value>, prefix: &str) -> BTreeMap<usize, Value> {
+    let mut found: BTreeMap<usize, Value> = BTreeMap::new();
+    for (key, value) in attributes {
+        let Some((number, path)) = key.strip_prefix(prefix).and_then(|rest| rest.split_once('.')) else { continue };
+        let Ok(number) = number.parse::<usize>() else { continue };
+        let mut place = found.entry(number).or_insert_with(|| Value::Object(Default::default()));
+        for step in path.split('.') {
+            if !place.is_object() {
+                *place = Value::Object(Default::default());
+            }
+            let Value::Object(object) = place else { break };
+            place = object.entry(step.to_owned()).or_insert(Value::Null);
+        }
+        *place = value.clone();
+    }
+    found
+}
+
+/// Calls that are numbered as messages are: `tool_calls.0.tool_call.function.name`.
+fn unfolded(mut message: Value) -> Value {
+    if let Some(calls) = message.get("tool_calls").and_then(Value::as_object) {
+        let listed: Vec<Value> = calls.values().map(|call| call.get("tool_call").unwrap_or(call).clone()).collect();
+        message["tool_calls"] = Value::Array(listed);
+    }
+    message
+}
+
+/// Messages as events of the span, the conventions of 2024.
+fn events(span: &Span, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
+    for (name, attributes) in &span.events {
+        let role = match name.as_str() {
+            "gen_ai.system.message" => "system",
+            "gen_ai.user.message" => "user",
+            "gen_ai.assistant.message" | "gen_ai.choice" => "assistant",
+            "gen_ai.tool.message" => "tool",
+            _ => continue,
+        };
+        let mut object = serde_json::Map::new();
+        for (key, value) in attributes {
+            let value = match value {
+                Value::String(text) if key != "content" => serde_json::from_str(text).unwrap_or_else(|_| value.clone()),
+                other => other.clone(),
+            };
+            object.insert(key.clone(), value);
+        }
+        object.entry("role").or_insert_with(|| Value::String(role.to_owned()));
+        message(&Value::Object(object), Speaker::Input, at, replies, losses);
+    }
+}
