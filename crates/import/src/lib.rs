@@ -1,12 +1,13 @@
 //! Any transcript in, sessions out: readers of agent transcript formats, detected by content, and
 //! the writer of the canonical form.
 //!
+//! * [`walk`](mod@walk): from paths and folders to what may be a session.
 //! * [`open`]: [`detect`] a file's format and [`read_path`] its sessions; [`formats`]: the list of formats.
 //! * [`reader`]: what a format has to offer; [`input`] and [`sample`]: what it is given.
 //! * [`records`], [`mend`] and [`fields`]: lines and JSON as they stand in real files, damage included.
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
-//! * [`truncate`] and [`write_canonical`]: what happens to a session afterwards.
+//! * [`truncate`], [`stage`] and [`write_canonical`]: what happens to a session afterwards.
 //!
 //! Adding a format is adding one file under `formats/` and one row in [`formats::FORMATS`].
 //!
@@ -27,6 +28,7 @@ mod outlet;
 pub mod reader;
 pub mod records;
 pub mod sample;
+pub mod walk;
 mod write;
 
 pub use cut::{Cut, truncate};
@@ -37,4 +39,5 @@ pub use losses::{Losses, Skipped, Tally};
 pub use open::{detect, format_of, read, read_each, read_path};
 pub use reader::{Confidence, Each, Imported, Reader};
 pub use sample::Sample;
-pub use write::write_canonical;
+pub use walk::{Candidate, Found, Walk, walk};
+pub use write::{Staged, stage, write_canonical};
