@@ -75,6 +75,15 @@ pub(crate) struct Import {
     /// Read as this format instead of looking at the content
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
+    /// Take sessions as they were before they were compacted, where the format keeps that
+    #[arg(long)]
+    pub(crate) original: bool,
+    /// Take any loss for an error: such a session is not written
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the counts as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

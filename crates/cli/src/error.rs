@@ -30,6 +30,8 @@ pub(crate) enum CliError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: there is nothing to {what} here; name a session file or a folder that holds some", path.display())]
     Nothing { path: PathBuf, what: &'static str },
+    #[error("{}: session {session}: not taken over as it stands: {losses}; without --strict it is imported all the same", path.display())]
+    Lost { path: PathBuf, session: String, losses: String },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
     NoVectors { path: PathBuf },
     #[error("no key of any profile is set; set one, or name an experiment: laundromat doctor EXPERIMENT")]
@@ -66,6 +68,7 @@ impl CliError {
             | Self::TemplateSource { .. }
             | Self::Template { .. }
             | Self::UnknownProbe { .. }
+            | Self::Lost { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

@@ -105,6 +105,15 @@ impl Losses {
         }
     }
 
+    /// Keeps the counts only: beside those of other files, record numbers say nothing.
+    pub fn forget_places(&mut self) {
+        self.skipped_first.clear();
+        let tallies = [&mut self.repaired, &mut self.duplicates, &mut self.sidechain, &mut self.off_branch];
+        for tally in tallies.into_iter().chain([&mut self.moved]).chain(self.by_type.values_mut()) {
+            tally.first.clear();
+        }
+    }
+
     /// What a record holds; a bad one is counted and gives nothing.
     pub fn accept<'r>(&mut self, record: Record<'r>) -> Option<(usize, Line<'r>)> {
         self.repair(record.number, record.replacements);

@@ -179,12 +179,7 @@ fn lines(input: &Input, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportErr
 }
 
 /// A list: of messages, or of whole sessions.
-fn list(
-    raw: &RawValue,
-    file: &str,
-    numbering: Numbering,
-    sessions: &mut Sessions<'_, '_>,
-) -> Result<(), ImportError> {
+fn list(raw: &RawValue, file: &str, numbering: Numbering, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
     let mut messages = Draft::default();
     for (index, item) in items_of(raw).unwrap_or_default().into_iter().enumerate() {
         let record = numbering.record(index);
