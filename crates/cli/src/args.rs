@@ -84,6 +84,24 @@ pub(crate) struct Import {
     /// Print the counts as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
+}
+
+/// What is done about private things in sessions.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Redaction {
+    /// Keep keys, tokens, e-mail addresses, phone numbers, user names in paths and private host names [default: they
+    /// get pseudonyms]
+    #[arg(long)]
+    pub(crate) no_redact: bool,
+    /// Add the rules of this file to those that come along: TOML of our own or a gitleaks configuration
+    #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
+    pub(crate) rules: Option<PathBuf>,
+    /// Make pseudonyms with the salt in this file, which is made where it is missing, so that imports agree about who
+    /// is who [default: a new salt that is not kept]
+    #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
+    pub(crate) salt: Option<PathBuf>,
 }
 
 #[derive(Debug, clap::Args)]

@@ -32,6 +32,8 @@ pub(crate) enum CliError {
     Nothing { path: PathBuf, what: &'static str },
     #[error("{}: session {session}: not taken over as it stands: {losses}; without --strict it is imported all the same", path.display())]
     Lost { path: PathBuf, session: String, losses: String },
+    #[error("{}: a salt has at least {shortest} bytes, or its pseudonyms can be tried out; remove the file to have one made", path.display())]
+    ShortSalt { path: PathBuf, shortest: usize },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
     NoVectors { path: PathBuf },
     #[error("no key of any profile is set; set one, or name an experiment: laundromat doctor EXPERIMENT")]
@@ -69,6 +71,7 @@ impl CliError {
             | Self::Template { .. }
             | Self::UnknownProbe { .. }
             | Self::Lost { .. }
+            | Self::ShortSalt { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

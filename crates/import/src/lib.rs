@@ -7,6 +7,7 @@
 //! * [`records`], [`mend`] and [`fields`]: lines and JSON as they stand in real files, damage included.
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
+//! * [`privacy`]: no one's keys, addresses and names in what is written.
 //! * [`truncate`], [`stage`] and [`write_canonical`]: what happens to a session afterwards.
 //!
 //! Adding a format is adding one file under `formats/` and one row in [`formats::FORMATS`].
@@ -25,6 +26,7 @@ pub mod naming;
 pub mod open;
 pub mod order;
 mod outlet;
+pub mod privacy;
 pub mod reader;
 pub mod records;
 pub mod sample;
@@ -37,6 +39,7 @@ pub use formats::FORMATS;
 pub use input::{History, Input, Limits};
 pub use losses::{Losses, Skipped, Tally};
 pub use open::{detect, format_of, read, read_each, read_path};
+pub use privacy::{Privacy, Redactions, Salt};
 pub use reader::{Confidence, Each, Imported, Reader};
 pub use sample::Sample;
 pub use walk::{Candidate, Found, Walk, walk};

@@ -2,11 +2,13 @@
 //! file stops no other: all are read, at the same time, and all errors are told at the end.
 //!
 //! * [`files`]: one file to sessions on disk; [`order`]: names are given in the order of the files.
+//! * [`private`]: what is made of private things before anything is written.
 //! * [`table`]: what came out, as a table or as JSON; [`bar`]: how far it is.
 
 mod bar;
 mod files;
 mod order;
+mod private;
 mod table;
 
 use laundromat_import::{format_of, walk};
@@ -25,13 +27,14 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, CliError> {
     if let Some(format) = &args.format {
         format_of(format)?;
     }
+    let privacy = private::privacy(&args.redaction)?;
     let walk = walk(&args.paths);
     let bar = Bar::new(&walk.candidates);
     let order = Order::default();
     // One by one from the front, so that names can be given soon.
     walk.candidates.iter().enumerate().par_bridge().for_each(|(index, candidate)| {
         let mut report = FileReport::new(candidate);
-        report.read(args, |report| {
+        report.read(args, privacy.as_ref(), |report| {
             bar.session();
             order.front(index, report);
         });
@@ -50,6 +53,10 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, CliError> {
     match args.json {
         true => table::json(&reports, passed_over),
         false => table::print(&reports),
+    }
+    match &privacy {
+        Some(_) => note(&table::redactions(&reports)),
+        None => note("nothing was made private: the sessions hold whatever their files hold"),
     }
     for text in reports.iter().flat_map(|report| &report.notes) {
         note(text);

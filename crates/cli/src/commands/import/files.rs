@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 
 use laundromat_import::{
-    Candidate, Found, History, ImportError, Imported, Input, Losses, Staged, read_each, stage, truncate,
+    Candidate, Found, History, ImportError, Imported, Input, Losses, Privacy, Redactions, Staged, read_each, stage,
+    truncate,
 };
 use laundromat_session::Counts;
 
@@ -35,6 +36,7 @@ pub(super) struct Row {
     pub(super) format: String,
     pub(super) counts: Counts,
     pub(super) losses: Losses,
+    pub(super) redactions: Redactions,
     /// On disk without a name as yet.
     staged: Option<Staged>,
 }
@@ -52,11 +54,11 @@ impl FileReport {
     }
 
     /// Reads the file, and tells after each session.
-    pub(super) fn read(&mut self, args: &Import, mut after: impl FnMut(&mut Self)) {
+    pub(super) fn read(&mut self, args: &Import, privacy: Option<&Privacy>, mut after: impl FnMut(&mut Self)) {
         let history = if args.original { History::Original } else { History::Live };
         let input = Input::file(&self.path).with_history(history);
         let read = read_each(&input, args.format.as_deref(), &mut |imported| {
-            self.session(args, imported);
+            self.session(args, privacy, imported);
             after(self);
             Ok(())
         });
@@ -76,7 +78,7 @@ impl FileReport {
             )
     }
 
-    fn session(&mut self, args: &Import, mut imported: Imported) {
+    fn session(&mut self, args: &Import, privacy: Option<&Privacy>, mut imported: Imported) {
         let path = self.path.display();
         if let Some(first) = args.first {
             let cut = truncate(&mut imported.session, usize::try_from(first).unwrap_or(usize::MAX));
@@ -96,12 +98,17 @@ impl FileReport {
             });
             return;
         }
-        match stage(&imported.session, &args.out) {
+        let (session, redactions) = match privacy {
+            Some(privacy) => privacy.redact(imported.session),
+            None => (imported.session, Redactions::default()),
+        };
+        match stage(&session, &args.out) {
             Ok(staged) => self.rows.push(Row {
-                counts: Counts::of(&imported.session),
-                id: imported.session.id,
-                format: imported.session.origin.unwrap_or_default(),
+                counts: Counts::of(&session),
+                id: session.id,
+                format: session.origin.unwrap_or_default(),
                 losses: imported.losses,
+                redactions,
                 staged: Some(staged),
             }),
             Err(error) => self.errors.push(error.into()),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use laundromat_import::Losses;
+use laundromat_import::{Losses, Redactions};
 use laundromat_session::Counts;
 use serde::Serialize;
 
@@ -18,6 +18,7 @@ struct SessionJson<'a> {
     #[serde(flatten)]
     counts: Counts,
     losses: &'a Losses,
+    redactions: &'a Redactions,
 }
 
 /// All of an import as JSON.
@@ -26,6 +27,7 @@ struct ImportJson<'a> {
     sessions: Vec<SessionJson<'a>>,
     sum: Counts,
     losses: Losses,
+    redactions: Redactions,
     passed_over: usize,
     errors: Vec<String>,
 }
@@ -39,17 +41,18 @@ pub(super) fn json(reports: &[FileReport], passed_over: usize) {
             format: &row.format,
             counts: row.counts,
             losses: &row.losses,
+            redactions: &row.redactions,
         })
         .collect();
     let (sum, losses) = sum(reports);
     let errors = reports.iter().flat_map(|report| &report.errors).map(ToString::to_string).collect();
-    print_json(&ImportJson { sessions, sum, losses, passed_over, errors });
+    print_json(&ImportJson { sessions, sum, losses, redactions: all_redactions(reports), passed_over, errors });
 }
 
 /// Prints a table.
 pub(super) fn print(reports: &[FileReport]) {
     print_row(
-        ["turns", "system", "user", "synth", "assistant", "calls", "results", "orphans", "repaired", "skipped"]
+        &["turns", "system", "user", "synth", "assistant", "calls", "results", "orphans", "repaired", "skipped"]
             .map(str::to_owned),
         "session",
         "file",
@@ -57,10 +60,29 @@ pub(super) fn print(reports: &[FileReport]) {
     let mut sessions = 0;
     for (file, row) in rows(reports) {
         sessions += 1;
-        print_row(cells(&row.counts, &row.losses), &row.id, &file.display().to_string());
+        print_row(&cells(&row.counts, &row.losses), &row.id, &file.display().to_string());
     }
     let (sum, losses) = sum(reports);
-    print_row(cells(&sum, &losses), &format!("{sessions} sessions"), "");
+    print_row(&cells(&sum, &losses), &format!("{sessions} sessions"), "");
+}
+
+/// What was replaced, in one line.
+pub(super) fn redactions(reports: &[FileReport]) -> String {
+    let all = all_redactions(reports);
+    let kinds: Vec<String> = all.0.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+    match kinds.is_empty() {
+        true => "private things replaced: none found".to_owned(),
+        false => format!(
+            "private things replaced: {}; this finds most and not all, so look before you publish",
+            kinds.join(", ")
+        ),
+    }
+}
+
+fn all_redactions(reports: &[FileReport]) -> Redactions {
+    let mut all = Redactions::default();
+    rows(reports).for_each(|(_, row)| all.absorb(&row.redactions));
+    all
 }
 
 fn rows(reports: &[FileReport]) -> impl Iterator<Item = (&Path, &Row)> {
@@ -83,7 +105,7 @@ fn cells(counts: &Counts, losses: &Losses) -> [String; 10] {
     .map(|count| count.to_string())
 }
 
-fn print_row(cells: [String; 10], session: &str, file: &str) {
+fn print_row(cells: &[String; 10], session: &str, file: &str) {
     const WIDTHS: [usize; 10] = [6, 6, 5, 5, 9, 6, 7, 7, 8, 7];
     let cells: String = cells.iter().zip(WIDTHS).map(|(cell, width)| format!(" {cell:>width$}")).collect();
     line(format!("{session:<44}{cells}  {file}").trim_end());
