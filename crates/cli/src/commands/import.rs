@@ -55,6 +55,7 @@ pub(crate) fn run(args: &Import) -> Result<ExitCode, CliError> {
         false => table::print(&reports),
     }
     match &privacy {
+        _ if reports.iter().all(|report| report.rows.is_empty()) => {}
         Some(_) => note(&table::redactions(&reports)),
         None => note("nothing was made private: the sessions hold whatever their files hold"),
     }
