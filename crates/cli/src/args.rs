@@ -19,6 +19,8 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Read transcripts of any known format and write them in the canonical form
     Import(Import),
+    /// List the sessions of a folder, read one, or choose some
+    Sessions(Sessions),
     /// Name every fault of sessions, arms, attacks, prompts, shields and experiments
     Validate(Validate),
     /// Print what an experiment will come to, before anything is spent
@@ -102,6 +104,67 @@ pub(crate) struct Redaction {
     /// is who [default: a new salt that is not kept]
     #[arg(long, value_name = "FILE", conflicts_with = "no_redact")]
     pub(crate) salt: Option<PathBuf>,
+}
+
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct Sessions {
+    #[command(subcommand)]
+    pub(crate) command: Option<SessionsCommand>,
+    #[command(flatten)]
+    pub(crate) list: SessionsList,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionsList {
+    /// Transcript files, or folders of them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SessionsCommand {
+    /// Print a session to read
+    Show(SessionsShow),
+    /// Propose some sessions to plant in, over formats and lengths alike; the same seed proposes the same
+    Pick(SessionsPick),
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionsShow {
+    /// The transcript
+    pub(crate) file: PathBuf,
+    /// Only the session with this id, of a file that holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only turns that hold this text, in any case
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) search: Option<String>,
+    /// Read as this format instead of looking at the content
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    /// Print all at once, on a terminal too
+    #[arg(long)]
+    pub(crate) no_pager: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct SessionsPick {
+    /// Transcript files, or folders of them
+    #[arg(required = true)]
+    pub(crate) paths: Vec<PathBuf>,
+    /// How many
+    #[arg(long, value_name = "N", default_value_t = 12)]
+    pub(crate) n: usize,
+    /// Seed of the choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print the choice as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, clap::Args)]

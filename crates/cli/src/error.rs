@@ -32,6 +32,8 @@ pub(crate) enum CliError {
     Nothing { path: PathBuf, what: &'static str },
     #[error("{}: session {session}: not taken over as it stands: {losses}; without --strict it is imported all the same", path.display())]
     Lost { path: PathBuf, session: String, losses: String },
+    #[error("{}: there is no session \"{}\" in it; see `laundromat sessions` for the ids", path.display(), session.escape_debug())]
+    NoSuchSession { path: PathBuf, session: String },
     #[error("{}: a salt has at least {shortest} bytes, or its pseudonyms can be tried out; remove the file to have one made", path.display())]
     ShortSalt { path: PathBuf, shortest: usize },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
@@ -71,6 +73,7 @@ impl CliError {
             | Self::Template { .. }
             | Self::UnknownProbe { .. }
             | Self::Lost { .. }
+            | Self::NoSuchSession { .. }
             | Self::ShortSalt { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }

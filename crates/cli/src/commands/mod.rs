@@ -13,6 +13,7 @@ pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod run;
 mod sent;
+pub(crate) mod sessions;
 pub(crate) mod template;
 pub(crate) mod validate;
 pub(crate) mod wire;
