@@ -21,6 +21,8 @@ pub(crate) enum Command {
     Import(Import),
     /// List the sessions of a folder, read one, or choose some
     Sessions(Sessions),
+    /// Write a session in the format of another program
+    Export(Export),
     /// Name every fault of sessions, arms, attacks, prompts, shields and experiments
     Validate(Validate),
     /// Print what an experiment will come to, before anything is spent
@@ -165,6 +167,26 @@ pub(crate) struct SessionsPick {
     /// Print the choice as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(crate) struct Export {
+    /// The session, in any format that is read
+    pub(crate) session: PathBuf,
+    /// openai-chat, anthropic-messages, atif or inspect-eval
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) to: String,
+    /// The new file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: PathBuf,
+    /// The session with this id, of a file that holds several
+    #[arg(long, value_name = "ID")]
+    pub(crate) id: Option<String>,
+    /// Read as this format instead of looking at the content
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, clap::Args)]

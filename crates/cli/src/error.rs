@@ -34,6 +34,8 @@ pub(crate) enum CliError {
     Lost { path: PathBuf, session: String, losses: String },
     #[error("{}: there is no session \"{}\" in it; see `laundromat sessions` for the ids", path.display(), session.escape_debug())]
     NoSuchSession { path: PathBuf, session: String },
+    #[error("{}: holds {count} sessions; name one with --id, see `laundromat sessions` for the ids", path.display())]
+    SeveralSessions { path: PathBuf, count: usize },
     #[error("{}: a salt has at least {shortest} bytes, or its pseudonyms can be tried out; remove the file to have one made", path.display())]
     ShortSalt { path: PathBuf, shortest: usize },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
@@ -74,6 +76,7 @@ impl CliError {
             | Self::UnknownProbe { .. }
             | Self::Lost { .. }
             | Self::NoSuchSession { .. }
+            | Self::SeveralSessions { .. }
             | Self::ShortSalt { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }

@@ -8,6 +8,7 @@
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
 //! * [`privacy`]: no one's keys, addresses and names in what is written.
+//! * [`export`](mod@export): sessions in the formats of others.
 //! * [`truncate`], [`stage`] and [`write_canonical`]: what happens to a session afterwards.
 //!
 //! Adding a format is adding one file under `formats/` and one row in [`formats::FORMATS`].
@@ -17,6 +18,7 @@
 pub mod content;
 mod cut;
 pub mod error;
+pub mod export;
 pub mod fields;
 pub mod formats;
 pub mod input;
@@ -35,6 +37,7 @@ mod write;
 
 pub use cut::{Cut, truncate};
 pub use error::ImportError;
+pub use export::{Exported, LeftOut, Target, export};
 pub use formats::FORMATS;
 pub use input::{History, Input, Limits};
 pub use losses::{Losses, Skipped, Tally};

@@ -2,18 +2,17 @@
 //! file stops no other: all are read, at the same time, and all errors are told at the end.
 //!
 //! * [`files`]: one file to sessions on disk; [`order`]: names are given in the order of the files.
-//! * [`private`]: what is made of private things before anything is written.
 //! * [`table`]: what came out, as a table or as JSON; [`bar`]: how far it is.
 
 mod bar;
 mod files;
 mod order;
-mod private;
 mod table;
 
 use laundromat_import::{format_of, walk};
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
+use super::private;
 use crate::args::Import;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;

@@ -3,12 +3,14 @@
 pub(crate) mod arms;
 pub(crate) mod contrast;
 pub(crate) mod doctor;
+pub(crate) mod export;
 pub(crate) mod gate;
 pub(crate) mod gateway;
 pub(crate) mod import;
 pub(crate) mod judge;
 mod load;
 pub(crate) mod plan;
+mod private;
 pub(crate) mod probe;
 pub(crate) mod report;
 pub(crate) mod run;
