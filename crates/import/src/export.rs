@@ -76,9 +76,9 @@ impl LeftOut {
         *self.0.entry(kind).or_default() += 1;
     }
 
-    /// Counts one more of the kind `kind`, where there is one.
-    fn add_some<T>(&mut self, kind: &'static str, one: Option<T>) {
-        if one.is_some() {
+    /// Counts one more of the kind `kind`, where there is some.
+    fn add_some(&mut self, kind: &'static str, text: Option<&str>) {
+        if text.is_some() {
             self.add(kind);
         }
     }

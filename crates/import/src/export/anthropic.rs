@@ -8,7 +8,7 @@ use super::shared::{Images, arguments, content, count_annotations, put, spoken};
 
 /// The body.
 pub(super) fn request(session: &Session, left_out: &mut LeftOut) -> Value {
-    left_out.add_some("titles", session.title.as_ref());
+    left_out.add_some("titles", session.title.as_deref());
     let turns = spoken(session, left_out);
     let opening = turns.iter().take_while(|turn| turn.role == Role::System).count();
     let mut body = Map::new();
@@ -52,9 +52,9 @@ fn flush(results: &mut Vec<Value>, messages: &mut Vec<Value>) {
 
 fn count(turn: &Turn, left_out: &mut LeftOut) {
     count_annotations(turn, left_out);
-    left_out.add_some("times", turn.ts.as_ref());
+    left_out.add_some("times", turn.ts.as_deref());
     if turn.role != Role::Assistant {
-        left_out.add_some("reasoning", turn.reasoning.as_ref());
+        left_out.add_some("reasoning", turn.reasoning.as_deref());
     }
 }
 

@@ -11,7 +11,7 @@ const VERSION: &str = "ATIF-v1.4";
 
 /// The trajectory.
 pub(super) fn trajectory(session: &Session, left_out: &mut LeftOut) -> Value {
-    left_out.add_some("titles", session.title.as_ref());
+    left_out.add_some("titles", session.title.as_deref());
     let mut steps: Vec<Map<String, Value>> = Vec::new();
     for turn in spoken(session, left_out) {
         count_annotations(turn, left_out);
@@ -47,7 +47,7 @@ fn step(turn: &Turn, left_out: &mut LeftOut) -> Map<String, Value> {
     put(&mut step, "source", Some(source));
     put(&mut step, "message", Some(content(turn, Images::Dropped, left_out, |_| Value::Null)));
     if turn.role != Role::Assistant {
-        left_out.add_some("reasoning", turn.reasoning.as_ref());
+        left_out.add_some("reasoning", turn.reasoning.as_deref());
         return step;
     }
     put(&mut step, "reasoning_content", turn.reasoning.as_deref());
@@ -67,8 +67,8 @@ fn result(turn: &Turn, left_out: &mut LeftOut) -> Value {
     if turn.is_error {
         left_out.add("marks of failed results");
     }
-    left_out.add_some("times of results", turn.ts.as_ref());
-    left_out.add_some("reasoning", turn.reasoning.as_ref());
+    left_out.add_some("times of results", turn.ts.as_deref());
+    left_out.add_some("reasoning", turn.reasoning.as_deref());
     json!({"source_call_id": turn.call_id, "content": content(turn, Images::Dropped, left_out, |_| Value::Null)})
 }
 

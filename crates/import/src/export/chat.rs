@@ -19,7 +19,7 @@ pub(super) fn request(session: &Session, left_out: &mut LeftOut) -> Value {
 
 fn message(turn: &Turn, left_out: &mut LeftOut) -> Map<String, Value> {
     count_annotations(turn, left_out);
-    left_out.add_some("times", turn.ts.as_ref());
+    left_out.add_some("times", turn.ts.as_deref());
     let images = if turn.role == Role::User { Images::Held } else { Images::Dropped };
     let said = content(turn, images, left_out, |url| json!({"type": "image_url", "image_url": {"url": url}}));
     let mut message = Map::new();
@@ -45,9 +45,9 @@ fn message(turn: &Turn, left_out: &mut LeftOut) -> Map<String, Value> {
             }
             // Chat wants one.
             put(&mut message, "tool_call_id", Some(turn.call_id.as_deref().unwrap_or_default()));
-            left_out.add_some("reasoning", turn.reasoning.as_ref());
+            left_out.add_some("reasoning", turn.reasoning.as_deref());
         }
-        _ => left_out.add_some("reasoning", turn.reasoning.as_ref()),
+        _ => left_out.add_some("reasoning", turn.reasoning.as_deref()),
     }
     message
 }

@@ -18,7 +18,7 @@ const CREATED: &str = "2026-01-01T00:00:00+00:00";
 /// # Errors
 /// Why it cannot be made.
 pub(super) fn log(session: &Session, left_out: &mut LeftOut) -> Result<Vec<u8>, String> {
-    left_out.add_some("titles", session.title.as_ref());
+    left_out.add_some("titles", session.title.as_deref());
     let messages: Vec<Value> = spoken(session, left_out)
         .into_iter()
         .enumerate()
@@ -61,7 +61,7 @@ pub(super) fn log(session: &Session, left_out: &mut LeftOut) -> Result<Vec<u8>, 
 
 fn message(index: usize, turn: &Turn, left_out: &mut LeftOut) -> Map<String, Value> {
     count_annotations(turn, left_out);
-    left_out.add_some("times", turn.ts.as_ref());
+    left_out.add_some("times", turn.ts.as_deref());
     let mut message = Map::new();
     put(&mut message, "id", Some(format!("m{}", index + 1)));
     put(&mut message, "role", Some(turn.role.as_str()));

@@ -27,7 +27,7 @@ pub(super) fn spoken<'s>(session: &'s Session, left_out: &mut LeftOut) -> Vec<&'
 
 /// Counts what none of the formats but our own holds.
 pub(super) fn count_annotations(turn: &Turn, left_out: &mut LeftOut) {
-    left_out.add_some("marks of synthetic turns", turn.synthetic.as_ref());
+    left_out.add_some("marks of synthetic turns", turn.synthetic.as_deref());
     for _ in 0..turn.images {
         left_out.add("images that are not in the text");
     }

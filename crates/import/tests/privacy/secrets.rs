@@ -6,7 +6,7 @@ use crate::random::{DIGITS, LOWER, Random, UPPER};
 /// One of each grammar.
 pub(crate) fn all(random: &mut Random) -> Vec<Sample> {
     let mut samples: Vec<Sample> =
-        vendor(random).into_iter().map(|(grammar, value)| bare(random, grammar, value)).collect();
+        vendor(random).into_iter().map(|(grammar, value)| bare(random, grammar, &value)).collect();
     samples.extend(named(random));
     samples.extend(personal(random));
     samples
@@ -98,11 +98,11 @@ fn pem(r: &mut Random, kind: &str) -> String {
 }
 
 /// A secret that needs nothing around it.
-fn bare(r: &mut Random, grammar: &'static str, value: String) -> Sample {
+fn bare(r: &mut Random, grammar: &'static str, value: &str) -> Sample {
     let text = match r.below(9) {
-        0 => value.clone(),
+        0 => value.to_owned(),
         1 => format!("export KEY={value}\necho done"),
-        2 => format!("{{\"value\": {}, \"ok\": true}}", serde_json::to_string(&value).expect("JSON")),
+        2 => format!("{{\"value\": {}, \"ok\": true}}", serde_json::to_string(value).expect("JSON")),
         3 => format!("I set it to `{value}`, please check."),
         4 => format!("curl -H 'X-Auth: {value}' https://api.example.com/v1"),
         5 => format!("line one\\n{value}\\nline three"),
@@ -110,7 +110,7 @@ fn bare(r: &mut Random, grammar: &'static str, value: String) -> Sample {
         7 => format!("{{\"cmd\":\"run --with \\\"{}\\\"\"}}", value.replace('\n', "\\n").replace("\\\\n", "\\n")),
         _ => format!("https://api.example.com/v1?k={value}&page=2"),
     };
-    Sample { grammar, text, value: core(&value) }
+    Sample { grammar, text, value: core(value) }
 }
 
 /// What must not stay: the part that no one can guess.
@@ -147,7 +147,7 @@ fn named(r: &mut Random) -> Vec<Sample> {
     let password = format!("{}{}{}", r.of(LOWER, 5), r.of("!#$%*?", 1), r.alnum(6) + "7");
     let plain = format!("{}{}", r.alnum(11), r.digits(1));
     let user = r.name();
-    samples.push(Sample { grammar: "password", text: format!("DB_PASSWORD=\"{password}\""), value: password.clone() });
+    samples.push(Sample { grammar: "password", text: format!("DB_PASSWORD=\"{password}\""), value: password });
     samples.push(Sample {
         grammar: "password-yaml",
         text: format!("user: {user}\npassword: {plain}\n"),
