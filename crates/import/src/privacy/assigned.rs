@@ -10,7 +10,7 @@ use super::boundary::floor;
 use super::value::{is_basic_credentials, is_key, is_password, is_placeholder};
 
 /// How far behind its name a value may end.
-const REACH: usize = 700;
+const REACH: usize = 4400;
 
 /// What a name says about the value behind it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -169,7 +169,7 @@ struct Patterns {
 
 static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
     // A test holds that all of them compile.
-    const VALUE: &str = r#"([^\s"'`\\,;<>(){}\[\]|]{8,512})"#;
+    const VALUE: &str = r#"([^\s"'`\\,;<>(){}\[\]|]{8,4000})"#;
     const SIGN: &str = r#"["'`\\\])]{0,6}[ \t]{0,4}(?:=>|:=|={1,3}|:|,|>|[ \t](?:is|was)[ \t:])[ \t]{0,4}["'`\\(]{0,4}(?:(?i:Bearer|Basic|Token) )?"#;
     let pattern = |text: String| Regex::new(&text).ok();
     Some(Patterns {
@@ -178,7 +178,7 @@ static PATTERNS: LazyLock<Option<Patterns>> = LazyLock::new(|| {
         vendor: pattern(format!(
             r"\A([A-Za-z0-9_.-]{{0,30}}(?i:key|pat|auth|cred|sid|pass)[A-Za-z0-9_]{{0,8}}){SIGN}{VALUE}"
         ))?,
-        bearer: pattern(r"\A()([A-Za-z0-9._~+/=-]{16,2000})".to_owned())?,
+        bearer: pattern(r"\A()([A-Za-z0-9._~+/=-]{16,4000})".to_owned())?,
         basic: pattern(r"\A()([A-Za-z0-9+/]{8,400}={0,2})".to_owned())?,
         address: pattern(r#"\A([^\s/:@"'<>\\?#]{0,64}):([^\s/@"'<>\\]{3,256})@"#.to_owned())?,
     })

@@ -81,6 +81,9 @@ fn vendor(r: &mut Random) -> Vec<(&'static str, String)> {
         ("airtable", format!("pat{}.{}", r.alnum(14), r.hex(64))),
         ("dynatrace", format!("dt0c01.{}.{}", r.of(&upper_digits, 24), r.of(&upper_digits, 64))),
         ("age", format!("AGE-SECRET-KEY-1{}", r.of("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58))),
+        ("hubspot", format!("pat-na1-{}", r.uuid())),
+        ("mapbox", format!("sk.eyJ1Ijoi{}.{}", r.alnum(70), r.base64url(22))),
+        ("maxmind", format!("{}_{}_mmk", r.alnum(6), r.alnum(29))),
         ("jwt", format!("eyJhbGciOiJIUzI1NiJ9.eyJ{}.{}", r.base64url(60), r.base64url(43))),
         ("private-key", pem(r, "RSA ")),
         ("private-key-openssh", pem(r, "OPENSSH ")),
@@ -144,6 +147,18 @@ fn named(r: &mut Random) -> Vec<Sample> {
         };
         samples.push(Sample { grammar, text, value });
     }
+    let session_token = r.base64(900);
+    samples.push(Sample {
+        grammar: "session-token",
+        text: format!("aws_session_token={session_token}\nregion=x"),
+        value: session_token[session_token.len() - 40..].to_owned(),
+    });
+    let login = r.alnum(14);
+    samples.push(Sample {
+        grammar: "netrc",
+        text: format!("machine git.example.com\n  login ci\n  password {login}\n"),
+        value: login,
+    });
     let password = format!("{}{}{}", r.of(LOWER, 5), r.of("!#$%*?", 1), r.alnum(6) + "7");
     let plain = format!("{}{}", r.alnum(11), r.digits(1));
     let user = r.name();
