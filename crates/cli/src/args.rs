@@ -1,4 +1,6 @@
-//! Arguments.
+//! Arguments; those of the commands about transcripts in [`sessions`].
+
+mod sessions;
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -7,6 +9,8 @@ use clap::{Parser, Subcommand};
 use laundromat_metrics::Counts;
 use laundromat_provider::Money;
 use laundromat_runner::supplied::PromptFrom;
+
+pub(crate) use sessions::{Export, Redaction, Sessions, SessionsCommand, SessionsList, SessionsPick, SessionsShow};
 
 /// Measure how often context compaction turns untrusted text into the user's word.
 #[derive(Debug, Parser)]
@@ -20,6 +24,10 @@ pub(crate) struct Args {
 pub(crate) enum Command {
     /// Read transcripts of any known format and write them in the canonical form
     Import(Import),
+    /// List the sessions of a folder, read one, or choose some
+    Sessions(Sessions),
+    /// Write a session in the format of another program
+    Export(Export),
     /// Name every fault of sessions, arms, attacks, prompts, shields and experiments
     Validate(Validate),
     /// Print what an experiment will come to, before anything is spent
@@ -95,6 +103,17 @@ pub(crate) struct Import {
     /// Read as this format instead of looking at the content
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
+    /// Take sessions as they were before they were compacted, where the format keeps that
+    #[arg(long)]
+    pub(crate) original: bool,
+    /// Take any loss for an error: such a session is not written
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Print the counts as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) redaction: Redaction,
 }
 
 #[derive(Debug, clap::Args)]

@@ -40,6 +40,14 @@ pub(crate) enum CliError {
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{}: there is nothing to {what} here; name a session file or a folder that holds some", path.display())]
     Nothing { path: PathBuf, what: &'static str },
+    #[error("{}: session {session}: not taken over as it stands: {losses}; without --strict it is imported all the same", path.display())]
+    Lost { path: PathBuf, session: String, losses: String },
+    #[error("{}: there is no session \"{}\" in it; see `laundromat sessions` for the ids", path.display(), session.escape_debug())]
+    NoSuchSession { path: PathBuf, session: String },
+    #[error("{}: holds {count} sessions; name one with --id, see `laundromat sessions` for the ids", path.display())]
+    SeveralSessions { path: PathBuf, count: usize },
+    #[error("{}: a salt has at least {shortest} bytes, or its pseudonyms can be tried out; remove the file to have one made", path.display())]
+    ShortSalt { path: PathBuf, shortest: usize },
     #[error("{}: there are no wire vectors here; name a folder of the shape of tests/wire", path.display())]
     NoVectors { path: PathBuf },
     #[error("{}: {what}", path.display())]
@@ -95,6 +103,10 @@ impl CliError {
             | Self::Cases { .. }
             | Self::UnreadableCases { .. }
             | Self::Power(_)
+            | Self::Lost { .. }
+            | Self::NoSuchSession { .. }
+            | Self::SeveralSessions { .. }
+            | Self::ShortSalt { .. }
             | Self::Unreadable { .. } => ExitCode::Usage,
         }
     }

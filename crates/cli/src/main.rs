@@ -21,6 +21,8 @@ fn main() -> ExitCode {
     };
     let ended = match &args.command {
         Command::Import(import) => commands::import::run(import),
+        Command::Sessions(sessions) => commands::sessions::run(sessions),
+        Command::Export(export) => commands::export::run(export),
         Command::Validate(validate) => commands::validate::run(validate),
         Command::Plan(plan) => commands::plan::run(plan),
         Command::Run(run) => commands::run::run(run),

@@ -1,9 +1,11 @@
 //! What is printed. Text from files is hostile: control and direction characters are shown, not sent.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::process::ExitCode as Process;
 
 use laundromat_report::escape::visible;
+use serde::Serialize;
 
 use crate::error::CliError;
 
@@ -11,6 +13,32 @@ use crate::error::CliError;
 pub(crate) fn line(text: &str) {
     // A closed pipe, as behind `head`, ends the output and is no error.
     let _ = writeln!(io::stdout(), "{}", visible(text));
+}
+
+/// Prints a value as JSON. What would reorder or hide text on a terminal is escaped as JSON does it.
+pub(crate) fn json(value: &impl Serialize) {
+    let text = serde_json::to_string_pretty(value).unwrap_or_default();
+    let mut shown = String::with_capacity(text.len() + 1);
+    for line in text.lines() {
+        match visible(line) {
+            Cow::Borrowed(line) => shown.push_str(line),
+            Cow::Owned(_) => line.chars().for_each(|c| push_escaped(&mut shown, c)),
+        }
+        shown.push('\n');
+    }
+    let _ = io::stdout().write_all(shown.as_bytes());
+}
+
+fn push_escaped(shown: &mut String, c: char) {
+    let mut bytes = [0; 4];
+    match visible(c.encode_utf8(&mut bytes)) {
+        Cow::Borrowed(_) => shown.push(c),
+        Cow::Owned(_) => {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                shown.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
 }
 
 /// Prints one line of progress or advice.

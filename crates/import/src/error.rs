@@ -40,6 +40,22 @@ pub enum ImportError {
         /// The nearest name, or all of them.
         remedy: String,
     },
+    /// A format was asked for that nothing is written in.
+    #[error("\"{}\" is no format that sessions are written in; {remedy}", name.escape_debug())]
+    NoSuchTarget {
+        /// The name asked for.
+        name: String,
+        /// The nearest name, or all of them.
+        remedy: String,
+    },
+    /// An archive could not be made.
+    #[error("session {session}: cannot be packed: {problem}; export it in another format")]
+    NotArchived {
+        /// The session.
+        session: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// The file is not in the format it is read as.
     #[error("{}: {place}: cannot be read as {format}: {problem}; mend the file, or use --format for another reader", path.display())]
     NotThisFormat {

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::records::{Line, Record};
 
 /// How many places are kept of each kind.
 const FEW: usize = 5;
 
 /// A count with the numbers of the first few records it was made of.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     /// How many.
     pub count: usize,
@@ -34,7 +36,7 @@ impl Tally {
 }
 
 /// A record that could not be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// Record number from 1.
     pub record: usize,
@@ -43,7 +45,7 @@ pub struct Skipped {
 }
 
 /// What an import did not take over as it stood.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Losses {
     /// Records that could not be used: damaged, or not what the format holds.
     pub skipped_records: usize,
@@ -103,6 +105,15 @@ impl Losses {
         }
     }
 
+    /// Keeps the counts only: beside those of other files, record numbers say nothing.
+    pub fn forget_places(&mut self) {
+        self.skipped_first.clear();
+        let tallies = [&mut self.repaired, &mut self.duplicates, &mut self.sidechain, &mut self.off_branch];
+        for tally in tallies.into_iter().chain([&mut self.moved]).chain(self.by_type.values_mut()) {
+            tally.first.clear();
+        }
+    }
+
     /// What a record holds; a bad one is counted and gives nothing.
     pub fn accept<'r>(&mut self, record: Record<'r>) -> Option<(usize, Line<'r>)> {
         self.repair(record.number, record.replacements);
@@ -118,6 +129,11 @@ impl Losses {
     /// Whether everything was taken over as it stood.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether all that the file holds is in the session, if in another order.
+    pub fn nothing_lost(&self) -> bool {
+        *self == Self { moved: self.moved.clone(), ..Self::default() }
     }
 }
 

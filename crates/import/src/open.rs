@@ -63,14 +63,14 @@ pub fn read_each(input: &Input, format: Option<&str>, each: &mut Each<'_>) -> Re
 }
 
 fn detect_input(input: &Input) -> Result<&'static dyn Reader, ImportError> {
-    best(&input.sample()?).ok_or_else(|| ImportError::UnknownFormat {
+    recognise(&input.sample()?).ok_or_else(|| ImportError::UnknownFormat {
         path: input.path().to_owned(),
         known: FORMATS.iter().map(|reader| reader.id()).collect::<Vec<_>>().join(", "),
     })
 }
 
 /// The surest reader; of equally sure ones the first in the list.
-fn best(sample: &Sample) -> Option<&'static dyn Reader> {
+pub(crate) fn recognise(sample: &Sample) -> Option<&'static dyn Reader> {
     let mut best: Option<(Confidence, &'static dyn Reader)> = None;
     for reader in FORMATS.iter().copied() {
         match reader.detect(sample) {

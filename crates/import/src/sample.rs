@@ -11,7 +11,7 @@ use crate::records::Line;
 /// How much of a file is looked at, at least.
 const HEAD: usize = 256 * 1024;
 /// How far the end of the first record is looked for beyond that.
-const FIRST_RECORD: usize = 64 << 20;
+const FIRST_RECORD: usize = 32 << 20;
 /// How many records are opened.
 const RECORDS: usize = 64;
 /// How many names of a folder are looked at.

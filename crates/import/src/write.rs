@@ -15,44 +15,69 @@ use crate::input::Input;
 /// # Errors
 /// Where the id cannot name a file, another session has the name, or the system refuses.
 pub fn write_canonical(session: &Session, dir: &Path) -> Result<PathBuf, ImportError> {
+    stage(session, dir)?.commit()
+}
+
+/// A session that is on disk, but has no name yet. Dropped, it is gone.
+#[derive(Debug)]
+pub struct Staged {
+    path: PathBuf,
+    temporary: PathBuf,
+}
+
+/// Writes `session` beside its place in the folder `dir`, so that sessions can be written at the same time and
+/// get their names one after another.
+///
+/// # Errors
+/// Where the id cannot name a file, or the system refuses.
+pub fn stage(session: &Session, dir: &Path) -> Result<Staged, ImportError> {
     if !canonical::is_id(&session.id) {
         return Err(ImportError::BadId { id: session.id.clone() });
     }
     let path = dir.join(format!("{}.json", session.id));
-    let text = canonical::write(session);
     let failed = |source| ImportError::Write { path: path.clone(), source };
     fs::create_dir_all(dir).map_err(failed)?;
-    if holds(&path, &text, session)? {
-        return Ok(path);
-    }
     let (temporary, file) = temporary(dir, &session.id).map_err(failed)?;
-    let done = write(file, &text).and_then(|()| put(&temporary, &path));
-    // Gone already where it was renamed.
-    let _ = fs::remove_file(&temporary);
-    match done {
-        Ok(()) => Ok(path),
-        // Another writer was faster: fine if it wrote the same.
-        Err(error) if error.kind() == ErrorKind::AlreadyExists && holds(&path, &text, session)? => Ok(path),
-        Err(error) => Err(failed(error)),
+    let staged = Staged { path: path.clone(), temporary };
+    write(file, &canonical::write(session)).map_err(failed)?;
+    Ok(staged)
+}
+
+impl Staged {
+    /// Gives the session its name. A file that holds just this already is left alone.
+    ///
+    /// # Errors
+    /// Where another session has the name, or the system refuses.
+    pub fn commit(self) -> Result<PathBuf, ImportError> {
+        match put(&self.temporary, &self.path) {
+            Ok(()) => Ok(self.path.clone()),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => self.compare().map(|()| self.path.clone()),
+            Err(source) => Err(ImportError::Write { path: self.path.clone(), source }),
+        }
+    }
+
+    /// Whether the file that has the name holds the same.
+    fn compare(&self) -> Result<(), ImportError> {
+        let there = Input::file(&self.path).document()?;
+        let new = Input::file(&self.temporary).document()?;
+        if there == new {
+            return Ok(());
+        }
+        Err(ImportError::Occupied { path: self.path.clone(), difference: difference(&there, &new) })
     }
 }
 
-/// Whether the file holds `text`, which is `session`.
-///
-/// # Errors
-/// Where it holds anything else.
-fn holds(path: &Path, text: &str, session: &Session) -> Result<bool, ImportError> {
-    match Input::file(path).document() {
-        Ok(there) if there == text.as_bytes() => Ok(true),
-        Ok(there) => Err(ImportError::Occupied { path: path.to_owned(), difference: difference(&there, session) }),
-        Err(ImportError::Read { source, .. }) if source.kind() == ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // Gone already where it was renamed.
+        let _ = fs::remove_file(&self.temporary);
     }
 }
 
 /// How the session in a file differs from the `new` one, in words.
-fn difference(there: &[u8], new: &Session) -> String {
-    let Some(old) = std::str::from_utf8(there).ok().and_then(|text| canonical::read(text).ok()) else {
+fn difference(there: &[u8], new: &[u8]) -> String {
+    let session = |bytes| std::str::from_utf8(bytes).ok().and_then(|text| canonical::read(text).ok());
+    let (Some(old), Some(new)) = (session(there), session(new)) else {
         return "no session in the canonical form".to_owned();
     };
     let common = old.turns.iter().zip(&new.turns).take_while(|(old, new)| old == new).count();

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use laundromat_import::{ImportError, Imported, detect, read_path};
+use laundromat_import::{ImportError, Imported, Input, Limits, detect, read_each, read_path};
 use laundromat_session::{Part, Turn};
 
 fn fixture(name: &str) -> PathBuf {
@@ -138,7 +138,24 @@ fn a_chat_session_a_line() {
     assert_eq!(all[1], ["3 user \"Which host?\""]);
     assert_eq!(all[2], ["5 user \"Again: which port?\"", "5 assistant \"7070.\""]);
     assert_eq!(all[3], ["6 user \"And the name?\""]);
-    assert_eq!((imported[0].losses.skipped_records, imported[0].losses.skipped_first[0].record), (1, 4));
+    // What belongs to no session is told with the one before.
+    assert_eq!((imported[1].losses.skipped_records, imported[1].losses.skipped_first[0].record), (1, 4));
+}
+
+#[test]
+fn chat_sessions_are_handed_on_while_the_file_is_read() {
+    let line = |id: usize| format!("{{\"id\":\"s{id}\",\"messages\":[{{\"role\":\"user\",\"content\":\"a\"}}]}}\n");
+    let long = format!("{{\"id\":\"{}\"}}\n", "x".repeat(1000));
+    let text = (0..5).map(line).chain([long]).collect::<String>();
+    let limits = Limits { record: 500, ..Limits::default() };
+    let mut seen = Vec::new();
+    let error = read_each(&Input::bytes("x.jsonl", text.into_bytes()).with_limits(limits), None, &mut |imported| {
+        seen.push(imported.session.id);
+        Ok(())
+    })
+    .expect_err("the last line is too long");
+    assert!(matches!(error, ImportError::RecordTooLong { record: 6, .. }));
+    assert_eq!(seen, ["s0", "s1", "s2", "s3"], "only the last one waits for what follows");
 }
 
 #[test]

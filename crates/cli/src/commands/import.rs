@@ -1,56 +1,75 @@
 //! `import`: any transcript to the canonical form, with every loss counted. What is wrong with one
-//! file stops no other: all are read, and all errors are told at the end.
+//! file stops no other: all are read, at the same time, and all errors are told at the end.
+//!
+//! * [`files`]: one file to sessions on disk; [`order`]: names are given in the order of the files.
+//! * [`table`]: what came out, as a table or as JSON; [`bar`]: how far it is.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+mod bar;
+mod files;
+mod order;
+mod table;
 
-use laundromat_import::input::special;
-use laundromat_import::{Imported, format_of, read_path, truncate, write_canonical};
-use laundromat_session::Counts;
+use laundromat_import::{format_of, walk};
+use rayon::iter::{ParallelBridge, ParallelIterator};
 
+use super::private;
 use crate::args::Import;
 use crate::error::CliError;
 use crate::exit_code::ExitCode;
-use crate::terminal::{self, line, note};
+use crate::terminal::{self, note};
+
+use bar::Bar;
+use files::{Ended, FileReport};
+use order::Order;
 
 pub(crate) fn run(args: &Import) -> Result<ExitCode, CliError> {
     if let Some(format) = &args.format {
         format_of(format)?;
     }
-    let mut found = Found::default();
-    for path in &args.paths {
-        found.name(path);
-    }
-    let Found { files, mut errors } = found;
-    line(&format!(
-        "{:<44} {:>6} {:>5} {:>5} {:>9} {:>6} {:>7} {:>7} {:>8}",
-        "session", "turns", "user", "synth", "assistant", "calls", "results", "orphans", "skipped"
-    ));
-    let mut sum = Counts::default();
-    let mut sessions = 0;
-    let mut skipped = 0;
-    for path in &files {
-        let imported = read_path(path, args.format.as_deref()).unwrap_or_else(|error| {
-            errors.push(error.into());
-            Vec::new()
+    let privacy = private::privacy(&args.redaction)?;
+    let walk = walk(&args.paths);
+    let bar = Bar::new(&walk.candidates);
+    let order = Order::default();
+    // One by one from the front, so that names can be given soon.
+    walk.candidates.iter().enumerate().par_bridge().for_each(|(index, candidate)| {
+        let mut report = FileReport::new(candidate);
+        report.read(args, privacy.as_ref(), |report| {
+            bar.session();
+            order.front(index, report);
         });
-        for mut imported in imported {
-            if let Some(first) = args.first {
-                shorten(path, &mut imported, first);
-            }
-            if let Err(error) = write_canonical(&imported.session, &args.out) {
-                errors.push(error.into());
-                continue;
-            }
-            let counts = Counts::of(&imported.session);
-            row(&imported.session.id, &counts, imported.losses.skipped_records);
-            explain(path, &imported);
-            add(&mut sum, &counts);
-            skipped += imported.losses.skipped_records;
-            sessions += 1;
+        bar.file(candidate);
+        order.finish(index, report);
+    });
+    bar.end();
+    let reports = order.into_reports();
+
+    let mut errors: Vec<CliError> = walk.errors.into_iter().map(CliError::from).collect();
+    errors.extend(walk.empty.iter().map(|path| CliError::Nothing { path: path.clone(), what: "import" }));
+    let passed_over = reports.iter().filter(|report| report.ended == Ended::PassedOver).count();
+    if errors.is_empty() && passed_over == reports.len() {
+        errors.extend(args.paths.iter().map(|path| CliError::Nothing { path: path.clone(), what: "import" }));
+    }
+    match args.json {
+        true => table::json(&reports, passed_over),
+        false => table::print(&reports),
+    }
+    match &privacy {
+        _ if reports.iter().all(|report| report.rows.is_empty()) => {}
+        Some(_) => note(&table::redactions(&reports)),
+        None => note("nothing was made private: the sessions hold whatever their files hold"),
+    }
+    for text in reports.iter().flat_map(|report| &report.notes) {
+        note(text);
+    }
+    for (path, what) in &walk.special {
+        note(&format!("{}: passed over: it is {what}, not a file", path.display()));
+    }
+    for (count, what) in [(passed_over, "files without a session"), (walk.links, "links")] {
+        if count > 0 {
+            note(&format!("passed over: {count} {what}"));
         }
     }
-    row(&format!("{sessions} sessions"), &sum, skipped);
+    errors.extend(reports.into_iter().flat_map(|report| report.errors));
     Ok(told(&errors))
 }
 
@@ -65,103 +84,6 @@ fn told(errors: &[CliError]) -> ExitCode {
         None => ExitCode::Pass,
         Some(first) => codes.fold(first, |worst, code| if worst == ExitCode::NothingSelected { code } else { worst }),
     }
-}
-
-/// Keeps the first turns, and says what that cost.
-fn shorten(path: &Path, imported: &mut Imported, first: u32) {
-    let cut = truncate(&mut imported.session, usize::try_from(first).unwrap_or(usize::MAX));
-    if cut.results_lost > 0 {
-        note(&format!("{}: {} calls lost their result to --first {first}", path.display(), cut.results_lost));
-    }
-}
-
-/// The files to read, and what is wrong with the rest.
-#[derive(Default)]
-struct Found {
-    files: Vec<PathBuf>,
-    errors: Vec<CliError>,
-}
-
-impl Found {
-    /// Adds a path as it was named: a file whatever its name, or all sessions of a folder.
-    fn name(&mut self, path: &Path) {
-        match fs::metadata(path) {
-            Ok(about) if about.is_dir() => {
-                let before = (self.files.len(), self.errors.len());
-                self.folder(path);
-                if before == (self.files.len(), self.errors.len()) {
-                    self.errors.push(CliError::Nothing { path: path.to_owned(), what: "import" });
-                }
-            }
-            Ok(_) => self.files.push(path.to_owned()),
-            Err(source) => self.unreadable(path, source),
-        }
-    }
-
-    /// Adds a folder's files in order of name, down to its last level.
-    fn folder(&mut self, path: &Path) {
-        let listed = fs::read_dir(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
-        let mut entries = listed.unwrap_or_else(|source| {
-            self.unreadable(path, source);
-            Vec::new()
-        });
-        entries.sort_by_key(fs::DirEntry::path);
-        for entry in entries {
-            let path = entry.path();
-            let kind = match entry.file_type() {
-                Ok(kind) => kind,
-                Err(source) => {
-                    self.unreadable(&path, source);
-                    continue;
-                }
-            };
-            let is_session = path.extension().is_some_and(|extension| extension == "json" || extension == "jsonl");
-            // A link may lead out of the folder or back into it.
-            if kind.is_dir() {
-                self.folder(&path);
-            } else if is_session && let Some(what) = special(kind) {
-                note(&format!("{}: skipped: it is {what}, not a file", path.display()));
-            } else if is_session && kind.is_file() {
-                self.files.push(path);
-            }
-        }
-    }
-
-    fn unreadable(&mut self, path: &Path, source: std::io::Error) {
-        self.errors.push(CliError::Unreadable { path: path.to_owned(), source });
-    }
-}
-
-fn row(name: &str, counts: &Counts, skipped: usize) {
-    line(&format!(
-        "{name:<44} {:>6} {:>5} {:>5} {:>9} {:>6} {:>7} {:>7} {skipped:>8}",
-        counts.turns,
-        counts.user,
-        counts.synthetic_user,
-        counts.assistant,
-        counts.calls,
-        counts.results,
-        counts.orphan_results
-    ));
-}
-
-fn explain(path: &Path, imported: &Imported) {
-    for skipped in &imported.losses.skipped_first {
-        note(&format!("{}: record {}: skipped: {}", path.display(), skipped.record, skipped.reason));
-    }
-    for text in &imported.notes {
-        note(&format!("{}: {text}", path.display()));
-    }
-}
-
-fn add(sum: &mut Counts, counts: &Counts) {
-    sum.turns += counts.turns;
-    sum.user += counts.user;
-    sum.synthetic_user += counts.synthetic_user;
-    sum.assistant += counts.assistant;
-    sum.calls += counts.calls;
-    sum.results += counts.results;
-    sum.orphan_results += counts.orphan_results;
 }
 
 #[cfg(test)]
@@ -241,6 +163,45 @@ mod tests {
         assert_eq!(import(folder.path(), &["@/in"]), ExitCode::Pass);
         assert_eq!(written(folder.path()), ["a.json", "c.json"]);
         assert_eq!(import(folder.path(), &["@/in/b.json"]), ExitCode::Usage);
+    }
+
+    #[test]
+    fn a_folder_may_hold_other_things() {
+        let folder = folder();
+        for (name, text) in [("README.md", "hello"), ("data.csv", "a,b\n1,2\n"), ("no.jsonl", "{\"a\":1}\n")] {
+            fs::write(folder.path().join("in").join(name), text).expect("written");
+        }
+        fs::rename(folder.path().join("in/c.jsonl"), folder.path().join("in/c.traj")).expect("renamed");
+        assert_eq!(import(folder.path(), &["@/in"]), ExitCode::Pass);
+        assert_eq!(written(folder.path()), ["a.json", "c.json"]);
+        assert_eq!(import(folder.path(), &["@/in/README.md"]), ExitCode::Usage, "a named file has to be one");
+    }
+
+    #[test]
+    fn of_two_sessions_with_one_id_the_first_has_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let inside = folder.path().join("in");
+        fs::create_dir(&inside).expect("a folder");
+        for number in 0..20 {
+            // The first is the slowest to read.
+            let text = format!("turn {number} ").repeat(if number == 0 { 100_000 } else { 1 });
+            let session = format!("{{\"id\":\"same\",\"messages\":[{{\"role\":\"user\",\"content\":\"{text}\"}}]}}");
+            fs::write(inside.join(format!("{number:02}.json")), session).expect("written");
+        }
+        assert_eq!(import(folder.path(), &["@/in"]), ExitCode::Usage);
+        assert_eq!(written(folder.path()), ["same.json"]);
+        assert!(fs::read_to_string(folder.path().join("out/same.json")).expect("reads").contains("turn 0 "));
+    }
+
+    #[test]
+    fn strict_writes_only_what_is_whole() {
+        let folder = folder();
+        fs::write(folder.path().join("in/b.jsonl"), "{\"role\":\"user\",\"content\":\"a\"}\nnot json\n")
+            .expect("written");
+        assert_eq!(import(folder.path(), &["@/in", "--strict"]), ExitCode::Usage);
+        assert_eq!(written(folder.path()), ["a.json", "c.json"]);
+        assert_eq!(import(folder.path(), &["@/in"]), ExitCode::Pass);
+        assert_eq!(written(folder.path()), ["a.json", "b.json", "c.json"]);
     }
 
     #[test]

@@ -68,15 +68,53 @@ impl Reader for OpenAiChat {
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
-        let drafts = match input.sample()?.layout {
-            Layout::Lines => lines(input)?,
-            Layout::Document | Layout::Folder => self.document(input)?,
-        };
-        let mut outlet = Outlet::new(input, self.id(), each);
-        for draft in drafts {
-            outlet.put(draft)?;
+        let layout = input.sample()?.layout;
+        let mut sessions = Sessions::new(Outlet::new(input, self.id(), each));
+        match layout {
+            Layout::Lines => lines(input, &mut sessions)?,
+            Layout::Document | Layout::Folder => self.document(input, &mut sessions)?,
         }
-        outlet.finish()
+        sessions.finish()
+    }
+}
+
+/// The sessions of a file on their way out, each as soon as the next one begins: what belongs to none is
+/// counted with the one before.
+struct Sessions<'a, 'b> {
+    outlet: Outlet<'a, 'b>,
+    /// A whole session, until the next one.
+    last: Option<Draft>,
+    /// The session that single messages make up.
+    running: Draft,
+}
+
+impl<'a, 'b> Sessions<'a, 'b> {
+    fn new(outlet: Outlet<'a, 'b>) -> Self {
+        Self { outlet, last: None, running: Draft::default() }
+    }
+
+    /// Takes a whole session; one without turns is passed over.
+    fn put(&mut self, draft: Draft) -> Result<(), ImportError> {
+        if draft.turns.is_empty() {
+            self.running.losses.absorb(draft.losses);
+            return Ok(());
+        }
+        let Some(mut before) = self.last.replace(draft) else { return Ok(()) };
+        if self.running.turns.is_empty() {
+            before.losses.absorb(std::mem::take(&mut self.running.losses));
+        }
+        self.outlet.put(before)
+    }
+
+    fn finish(mut self) -> Result<(), ImportError> {
+        if let Some(mut last) = self.last {
+            if self.running.turns.is_empty() {
+                last.losses.absorb(std::mem::take(&mut self.running.losses));
+            }
+            self.outlet.put(last)?;
+        }
+        self.outlet.put(self.running)?;
+        self.outlet.finish()
     }
 }
 
@@ -119,73 +157,59 @@ fn has_anthropic_blocks(message: &Fields<'_>) -> bool {
 }
 
 /// JSON lines: messages make up one session, objects with messages and lists are sessions of their own.
-fn lines(input: &Input) -> Result<Vec<Draft>, ImportError> {
+fn lines(input: &Input, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
     let file = input.name();
-    let mut running = Draft::default();
-    let mut whole = Vec::new();
     let mut records = input.records()?;
     while let Some(record) = records.next()? {
-        let Some((number, line)) = running.losses.accept(record) else { continue };
+        let Some((number, line)) = sessions.running.losses.accept(record) else { continue };
         match line {
-            Line::Object(fields) if is_message(&fields) => running.message(&fields, &file, number),
+            Line::Object(fields) if is_message(&fields) => sessions.running.message(&fields, &file, number),
             Line::Object(fields) if body_of(&fields).is_some() => {
                 let mut draft = Draft::default();
                 draft.conversation(&fields, &file, Numbering::Record(number));
-                whole.push(draft);
+                sessions.put(draft)?;
             }
             Line::Object(fields) => {
                 let kind = fields.text("type").unwrap_or_default();
-                running.losses.kind(format!("record:{kind}"), number);
+                sessions.running.losses.kind(format!("record:{kind}"), number);
             }
-            Line::List(raw) => whole.extend(list(raw, &file, Numbering::Record(number), &mut running.losses)),
+            Line::List(raw) => list(raw, &file, Numbering::Record(number), sessions)?,
         }
     }
-    if running.turns.is_empty()
-        && let Some(first) = whole.first_mut()
-    {
-        // What belongs to no session is told beside the first one.
-        first.losses.absorb(running.losses);
-        return Ok(whole);
-    }
-    whole.insert(0, running);
-    Ok(whole)
+    Ok(())
 }
 
 /// A list: of messages, or of whole sessions.
-fn list(raw: &RawValue, file: &str, numbering: Numbering, losses: &mut Losses) -> Vec<Draft> {
-    let items = items_of(raw).unwrap_or_default();
-    let mut running = Draft::default();
-    let mut whole = Vec::new();
-    for (index, item) in items.into_iter().enumerate() {
+fn list(raw: &RawValue, file: &str, numbering: Numbering, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
+    let mut messages = Draft::default();
+    for (index, item) in items_of(raw).unwrap_or_default().into_iter().enumerate() {
         let record = numbering.record(index);
         match Fields::of(item) {
             Some(fields) if body_of(&fields).is_some() => {
                 let mut draft = Draft::default();
                 draft.conversation(&fields, file, Numbering::Messages);
-                whole.push(draft);
+                sessions.put(draft)?;
             }
-            Some(fields) => running.message(&fields, file, record),
-            None => running.losses.skip(record, "no object"),
+            Some(fields) => messages.message(&fields, file, record),
+            None => messages.losses.skip(record, "no object"),
         }
     }
-    if running.turns.is_empty() {
-        losses.absorb(running.losses);
-    } else {
-        whole.insert(0, running);
+    if messages.turns.is_empty() {
+        sessions.running.losses.absorb(messages.losses);
+        return Ok(());
     }
-    whole
+    sessions.put(messages)
 }
 
 impl OpenAiChat {
     /// A whole JSON document.
-    fn document(&self, input: &Input) -> Result<Vec<Draft>, ImportError> {
+    fn document(&self, input: &Input, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
         let bytes = input.document()?;
         let file = input.name();
         let mut mended = String::new();
         let (line, replacements) = line_of(trim(&bytes), &mut mended);
-        let mut losses = Losses::default();
-        losses.repair(1, replacements);
-        let mut drafts = match line {
+        sessions.running.losses.repair(1, replacements);
+        match line {
             Ok(Line::Object(fields)) => {
                 let mut draft = Draft::default();
                 if is_message(&fields) {
@@ -193,22 +217,16 @@ impl OpenAiChat {
                 } else {
                     draft.conversation(&fields, &file, Numbering::Messages);
                 }
-                vec![draft]
+                sessions.put(draft)
             }
-            Ok(Line::List(raw)) => list(raw, &file, Numbering::Messages, &mut losses),
-            Err(problem) => {
-                return Err(ImportError::NotThisFormat {
-                    path: input.path().to_owned(),
-                    format: self.id(),
-                    place: "document".to_owned(),
-                    problem,
-                });
-            }
-        };
-        if let Some(first) = drafts.first_mut() {
-            first.losses.absorb(losses);
+            Ok(Line::List(raw)) => list(raw, &file, Numbering::Messages, sessions),
+            Err(problem) => Err(ImportError::NotThisFormat {
+                path: input.path().to_owned(),
+                format: self.id(),
+                place: "document".to_owned(),
+                problem,
+            }),
         }
-        Ok(drafts)
     }
 }
 
