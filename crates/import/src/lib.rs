@@ -6,6 +6,7 @@
 //! * [`records`], [`mend`] and [`fields`]: lines and JSON as they stand in real files, damage included.
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
 //! * `chat`, `values` and `archive`: messages in the manner of Chat, files of one session a document or a line, zip files.
+//! * `sqlite`: databases of unknown origin, opened without running anything of them.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
 //! * [`truncate`] and [`write_canonical`]: what happens to a session afterwards.
 //!
@@ -30,6 +31,7 @@ mod outlet;
 pub mod reader;
 pub mod records;
 pub mod sample;
+mod sqlite;
 mod values;
 mod write;
 

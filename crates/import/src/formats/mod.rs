@@ -6,10 +6,17 @@ mod agentdojo;
 mod atif;
 mod canonical;
 mod claude_code;
+mod cline;
+mod codex_rollout;
+mod gemini_cli;
+mod goose;
+mod hermes;
 mod inspect_eval;
 mod mini_swe_agent;
 mod openai_chat;
+mod opencode;
 mod openhands;
+mod pi;
 mod swe_agent;
 mod tau_bench;
 
@@ -17,6 +24,13 @@ mod tau_bench;
 pub static FORMATS: &[&dyn Reader] = &[
     &canonical::Canonical,
     &claude_code::ClaudeCode,
+    &cline::Cline,
+    &codex_rollout::CodexRollout,
+    &gemini_cli::GeminiCli,
+    &goose::Goose,
+    &hermes::Hermes,
+    &opencode::OpenCode,
+    &pi::Pi,
     &openhands::OpenHands,
     &swe_agent::SweAgent,
     &mini_swe_agent::MiniSweAgent,
