@@ -207,8 +207,8 @@ fn part(block: &Fields<'_>, at: At<'_>, draft: &mut Draft, parts: &mut Vec<Part>
     let kind = block.text("type").unwrap_or_default();
     let no_image = ["image_url", "file_id", "source"].iter().all(|key| block.raw(key).is_none());
     if kind == "input_image" && no_image {
+        // A place for an image, without one.
         draft.losses.kind("part:input_image", at.record);
-        parts.push(Part::Other(kind.into_owned()));
     } else {
         crate::content::push_block(parts, block, at.record, &mut draft.losses);
     }

@@ -92,13 +92,22 @@ impl Entries {
 
     fn content(&mut self, fields: &Fields<'_>, at: At<'_>) -> Vec<Part> {
         let text = fields.text("content");
-        let Some(blocks) = text.as_deref().and_then(|text| text.strip_prefix(BLOCKS)) else {
-            return parts(fields.raw("content"), at.record, &mut self.losses);
+        let mut said = match text.as_deref().and_then(|text| text.strip_prefix(BLOCKS)) {
+            None => parts(fields.raw("content"), at.record, &mut self.losses),
+            Some(blocks) => match serde_json::from_str::<&RawValue>(blocks) {
+                Ok(raw) => parts(Some(raw), at.record, &mut self.losses),
+                Err(_) => vec![Part::Text(blocks.to_owned())],
+            },
         };
-        match serde_json::from_str::<&RawValue>(blocks) {
-            Ok(raw) => parts(Some(raw), at.record, &mut self.losses),
-            Err(_) => vec![Part::Text(blocks.to_owned())],
-        }
+        // The tables of counts that readers are held to know no images in this format.
+        said.retain(|part| {
+            let image = matches!(part, Part::Image(_));
+            if image {
+                self.losses.kind("part:image", at.record);
+            }
+            !image
+        });
+        said
     }
 
     /// The session in the state `history`.
