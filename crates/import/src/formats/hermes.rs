@@ -45,10 +45,11 @@ impl Reader for Hermes {
             let sure = own && sample.has_table("messages", &["tool_call_id", "session_id"]);
             return sure.then_some(Confidence::Sure);
         }
-        match sample.records().next()? {
-            Line::Object(fields) => confidence(&fields),
-            Line::List(raw) => confidence(&items_of(raw)?.into_iter().find_map(Fields::of)?),
-        }
+        let records = sample.records().filter_map(|line| match line {
+            Line::Object(fields) => Some(fields),
+            Line::List(raw) => items_of(raw)?.into_iter().find_map(Fields::of),
+        });
+        records.filter_map(|fields| confidence(&fields)).max()
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {

@@ -9,6 +9,8 @@ mod export;
 mod folder;
 mod message;
 
+use serde_json::value::RawValue;
+
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::Input;
@@ -72,7 +74,6 @@ fn confidence(fields: &Fields<'_>) -> Option<Confidence> {
         return Some(Confidence::Likely);
     }
     let messages = fields.items("messages")?;
-    let mut objects = messages.iter().filter_map(|raw| Fields::of(raw)).peekable();
-    let own = objects.peek().is_some() && objects.all(|one| one.has("info") && one.has("parts"));
-    (own && !fields.has("trajectory_format")).then_some(Confidence::Sure)
+    let own = |raw: &&RawValue| Fields::of(raw).is_some_and(|one| one.has("info") && one.has("parts"));
+    messages.iter().any(own).then_some(Confidence::Sure)
 }

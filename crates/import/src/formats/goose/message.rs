@@ -25,12 +25,12 @@ pub(super) struct Messages {
 /// Who sees a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Seen {
-    ByBoth,
+    Everyone,
     /// What a compaction took out of the context.
-    ByUser,
+    UserOnly,
     /// What stands for it.
-    ByAgent,
-    ByNobody,
+    AgentOnly,
+    Nobody,
 }
 
 impl Messages {
@@ -45,16 +45,16 @@ impl Messages {
         let own = id(message, "id").or_else(|| id(message, "message_id"));
         let content = message.raw("content").or_else(|| message.raw("content_json"));
         let metadata = message.object("metadata").or_else(|| message.object("metadata_json"));
-        let seen = metadata.map_or(Seen::ByBoth, |metadata| seen(&metadata));
-        if seen == Seen::ByNobody {
+        let seen = metadata.map_or(Seen::Everyone, |metadata| seen(&metadata));
+        if seen == Seen::Nobody {
             self.draft.losses.off_branch.add(at.record);
             return;
         }
-        self.compacted |= seen == Seen::ByUser;
-        if seen == Seen::ByAgent && self.history == History::Original {
+        self.compacted |= seen == Seen::UserOnly;
+        if seen == Seen::AgentOnly && self.history == History::Original {
             return;
         }
-        let synthetic = (seen == Seen::ByAgent).then(|| "compact_summary".to_owned());
+        let synthetic = (seen == Seen::AgentOnly).then(|| "compact_summary".to_owned());
         match message.text("role").as_deref().unwrap_or_default() {
             "assistant" => self.reply(content, own, Turn { synthetic, ts, ..at.turn(Role::Assistant, Vec::new()) }, at),
             "user" => self.other(content, Turn { synthetic, ts, ..at.turn(Role::User, Vec::new()) }, at),
@@ -67,7 +67,7 @@ impl Messages {
     }
 
     /// The blocks of a message; a text alone is one.
-    fn blocks<'r>(content: Option<&'r RawValue>) -> Vec<&'r RawValue> {
+    fn blocks(content: Option<&RawValue>) -> Vec<&RawValue> {
         content.map(|raw| items_of(raw).unwrap_or_else(|| vec![raw])).unwrap_or_default()
     }
 
@@ -97,6 +97,9 @@ impl Messages {
                 }
                 "redactedThinking" => push_reasoning(&mut turn.reasoning, Cow::Borrowed("[redacted]")),
                 "toolRequest" | "frontendToolRequest" => turn.calls.push(call(&block, at, losses)),
+                kind @ ("toolConfirmationRequest" | "actionRequired") => {
+                    losses.kind(format!("part:{kind}"), at.record);
+                }
                 kind @ ("toolResponse" | "conversationCompacted" | "contextLengthExceeded" | "systemNotification") => {
                     markers.push(match kind {
                         "toolResponse" => result(&block, turn.ts.clone(), at, losses),
@@ -119,6 +122,8 @@ impl Messages {
     fn other(&mut self, content: Option<&RawValue>, mut turn: Turn, at: At<'_>) {
         self.reply = None;
         let mut results = 0;
+        // Whether the program asks something: no words of anybody.
+        let mut asked = false;
         let mut notices = Vec::new();
         for raw in Self::blocks(content) {
             let losses = &mut self.draft.losses;
@@ -130,6 +135,10 @@ impl Messages {
                 continue;
             };
             match block.text("type").as_deref().unwrap_or_default() {
+                kind @ ("toolConfirmationRequest" | "actionRequired") => {
+                    losses.kind(format!("part:{kind}"), at.record);
+                    asked = true;
+                }
                 "toolResponse" => {
                     results += 1;
                     let result = result(&block, turn.ts.clone(), at, losses);
@@ -141,7 +150,7 @@ impl Messages {
                 _ => push_block(&mut turn.parts, &block, at.record, losses),
             }
         }
-        if (results == 0 && notices.is_empty()) || !turn.parts.is_empty() {
+        if (results == 0 && notices.is_empty() && !asked) || !turn.parts.is_empty() {
             self.draft.turns.push(turn);
         }
         self.draft.turns.extend(notices);
@@ -162,10 +171,10 @@ impl Messages {
 fn seen(metadata: &Fields<'_>) -> Seen {
     let hidden = |key: &str| metadata.raw(key).is_some_and(|raw| matches!(raw.get(), "false" | "0"));
     match (hidden("userVisible"), hidden("agentVisible")) {
-        (false, false) => Seen::ByBoth,
-        (false, true) => Seen::ByUser,
-        (true, false) => Seen::ByAgent,
-        (true, true) => Seen::ByNobody,
+        (false, false) => Seen::Everyone,
+        (false, true) => Seen::UserOnly,
+        (true, false) => Seen::AgentOnly,
+        (true, true) => Seen::Nobody,
     }
 }
 

@@ -68,12 +68,8 @@ impl Place<'_> {
             reading.head(info);
         }
         let mut all = messages(list, numbering, &mut reading.draft.losses);
-        // Ids ascend with time. One without an id stays where it is, and so do all.
-        let key = |message: &Fields<'_>| message.object("info").and_then(|info| info.text("id").map(String::from));
-        let keys: Vec<Option<String>> = all.iter().map(|(_, message)| key(message)).collect();
-        if keys.iter().all(Option::is_some) {
-            all.sort_by_cached_key(|(_, message)| key(message));
-        }
+        let id = |message: &Fields<'_>| message.object("info").and_then(|info| info.text("id").map(String::from));
+        in_order(&mut all, |(_, message)| id(message));
         for (index, message) in all {
             self.message(&message, index, numbering, &mut reading);
         }
@@ -100,10 +96,20 @@ fn is_message(raw: &RawValue) -> bool {
     Fields::of(raw).is_some_and(|message| message.has("info") && message.has("parts"))
 }
 
-/// Parts in order of their ids, as far as all have one.
+/// Parts in order of their ids.
 pub(super) fn sorted(mut parts: Vec<Fields<'_>>) -> Vec<Fields<'_>> {
-    if parts.iter().all(|part| part.text("id").is_some()) {
-        parts.sort_by_cached_key(|part| part.text("id").map(String::from));
-    }
+    in_order(&mut parts, |part| part.text("id").map(String::from));
     parts
+}
+
+/// Puts records in order of their ids, which ascend with time. One without stays behind the one before it.
+fn in_order<T>(records: &mut Vec<T>, id: impl Fn(&T) -> Option<String>) {
+    let mut before = String::new();
+    let mut keyed: Vec<(String, T)> = Vec::with_capacity(records.len());
+    for record in records.drain(..) {
+        before = id(&record).unwrap_or(before);
+        keyed.push((before.clone(), record));
+    }
+    keyed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    records.extend(keyed.into_iter().map(|(_, record)| record));
 }
