@@ -36,15 +36,19 @@ impl At<'_> {
 
 /// The role of a message; an unknown one is counted.
 pub(crate) fn role(fields: &Fields<'_>, record: usize, losses: &mut Losses) -> Role {
-    match fields.text("role").as_deref() {
-        Some("system" | "developer") => Role::System,
-        Some("user") => Role::User,
-        Some("assistant") => Role::Assistant,
-        Some("tool" | "function") => Role::Tool,
+    role_named(&fields.text("role").unwrap_or_default(), record, losses)
+}
+
+/// The role `name`; an unknown one is counted.
+pub(crate) fn role_named(name: &str, record: usize, losses: &mut Losses) -> Role {
+    match name {
+        "system" | "developer" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" | "function" => Role::Tool,
         other => {
-            let name = other.unwrap_or_default();
-            losses.kind(format!("role:{name}"), record);
-            Role::Other(name.to_owned())
+            losses.kind(format!("role:{other}"), record);
+            Role::Other(other.to_owned())
         }
     }
 }

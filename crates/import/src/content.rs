@@ -91,6 +91,10 @@ fn image_address(block: &Fields<'_>) -> Option<String> {
     if let Some(image) = block.object("image_url") {
         return image.text("url").map(Cow::into_owned);
     }
+    // As MCP writes it.
+    if let (Some(kind), Some(data)) = (block.text("mimeType").or_else(|| block.text("mime_type")), block.text("data")) {
+        return Some(format!("data:{kind};base64,{data}"));
+    }
     let source = block.object("source")?;
     match (source.text("url"), source.text("media_type"), source.text("data")) {
         (Some(url), _, _) => Some(url.into_owned()),

@@ -112,6 +112,16 @@ pub enum ImportError {
         /// What is wrong, with the limit where one is broken.
         problem: String,
     },
+    /// A SQLite file that is damaged, or has not the tables it should have.
+    #[error("{}: {place}: {problem}; take a fresh copy of the database, together with its -wal file", path.display())]
+    BadDatabase {
+        /// The file.
+        path: PathBuf,
+        /// The table, or the file as a whole.
+        place: String,
+        /// What is wrong.
+        problem: String,
+    },
     /// There is no conversation in the file.
     #[error("{}: no conversation in it, read as {format} ({losses}); choose a file with messages", path.display())]
     NoTurns {

@@ -43,6 +43,21 @@ impl<'a> Fields<'a> {
         self.0.len()
     }
 
+    /// The object as a value of its own, to be kept beyond its record.
+    pub fn to_raw(&self) -> Option<Box<RawValue>> {
+        let mut text = String::from("{");
+        for (key, raw) in &self.0 {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            text.push_str(&serde_json::Value::from(key.0.as_ref()).to_string());
+            text.push(':');
+            text.push_str(raw.get());
+        }
+        text.push('}');
+        RawValue::from_string(text).ok()
+    }
+
     /// Whether there is such a field, null or not.
     pub fn has(&self, key: &str) -> bool {
         self.0.iter().any(|(name, _)| name.0 == key)

@@ -8,6 +8,7 @@
 //! * [`content`], [`order`], [`naming`] and `outlet`: what formats have in common on the way to sessions.
 //! * `chat`, `gemini` and `replies`: messages in the manner of Chat and of Gemini, replies put together of their pieces.
 //! * `values` and `archive`: files of one session a document or a line, zip files.
+//! * `sqlite`: databases of unknown origin, opened without running anything of them.
 //! * [`losses`]: what was not taken over, counted; [`error`]: what stops an import.
 //! * [`privacy`]: no one's keys, addresses and names in what is written.
 //! * [`export`](mod@export): sessions in the formats of others.
@@ -38,6 +39,7 @@ pub mod reader;
 pub mod records;
 mod replies;
 pub mod sample;
+mod sqlite;
 mod values;
 pub mod walk;
 mod write;

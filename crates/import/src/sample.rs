@@ -1,12 +1,16 @@
 //! The head of an input, for detection: its bytes, and its first records opened as far as they were read.
 
+use std::collections::BTreeMap;
 use std::io::Read;
+
+use memchr::memmem;
 
 use crate::error::ImportError;
 use crate::fields::Fields;
 use crate::input::Input;
 use crate::mend::{close, has_surrogate_escape, mend, trim};
 use crate::records::Line;
+use crate::sqlite::{Database, is_database};
 
 /// How much of a file is looked at, at least.
 const HEAD: usize = 256 * 1024;
@@ -39,6 +43,8 @@ pub struct Sample {
     pub layout: Layout,
     /// Names in the folder, where it is one, sorted.
     pub entries: Vec<String>,
+    /// The tables of a SQLite file with their columns; none where it is no database or cannot be opened.
+    pub tables: BTreeMap<String, Vec<String>>,
     records: Vec<String>,
 }
 
@@ -54,11 +60,29 @@ impl Sample {
                 .collect();
             entries.sort();
             let layout = Layout::Folder;
-            return Ok(Self { name: input.name(), head: Vec::new(), layout, entries, records: Vec::new() });
+            return Ok(Self {
+                name: input.name(),
+                head: Vec::new(),
+                layout,
+                entries,
+                tables: BTreeMap::new(),
+                records: Vec::new(),
+            });
         }
         let (head, whole) = read_head(input)?;
         let (layout, records) = open(&head, whole);
-        Ok(Self { name: input.name(), head, layout, entries: Vec::new(), records })
+        let tables = if is_database(&head) { tables(input) } else { BTreeMap::new() };
+        Ok(Self { name: input.name(), head, layout, entries: Vec::new(), tables, records })
+    }
+
+    /// Whether it is a SQLite file whose table `table` has all of `columns`. Where the file cannot be opened,
+    /// the names in its head tell, so that its reader can say what is wrong.
+    pub(crate) fn has_table(&self, table: &str, columns: &[&str]) -> bool {
+        if self.tables.is_empty() && is_database(&self.head) {
+            return columns.iter().all(|name| memmem::find(&self.head, name.as_bytes()).is_some());
+        }
+        let there = self.tables.get(table);
+        columns.iter().all(|column| there.is_some_and(|names| names.iter().any(|name| name == column)))
     }
 
     /// The first records that are JSON objects or lists: of a document just one, of lines up to 64. What
@@ -74,6 +98,12 @@ impl Sample {
             Line::List(_) => None,
         })
     }
+}
+
+fn tables(input: &Input) -> BTreeMap<String, Vec<String>> {
+    let Ok(database) = Database::open(input) else { return BTreeMap::new() };
+    let names = database.tables().unwrap_or_default();
+    names.into_iter().filter_map(|name| Some((name.clone(), database.columns(&name)?))).collect()
 }
 
 /// The first bytes, and whether they are all.

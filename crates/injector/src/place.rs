@@ -30,7 +30,7 @@ impl Carriers {
     }
 
     /// Tool results with text.
-    pub(crate) fn results(self) -> usize {
+    pub fn results(self) -> usize {
         self.results
     }
 

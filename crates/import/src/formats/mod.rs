@@ -8,14 +8,21 @@ mod anthropic_messages;
 mod atif;
 mod canonical;
 mod claude_code;
+mod cline;
+mod codex_rollout;
+mod gemini_cli;
 mod gemini_contents;
+mod goose;
+mod hermes;
 mod inspect_eval;
 mod langchain;
 mod mini_swe_agent;
 mod openai_chat;
 mod openai_responses;
+mod opencode;
 mod openhands;
 mod otel_genai;
+mod pi;
 mod pydantic_ai;
 mod sharegpt;
 mod swe_agent;
@@ -25,6 +32,13 @@ mod tau_bench;
 pub static FORMATS: &[&dyn Reader] = &[
     &canonical::Canonical,
     &claude_code::ClaudeCode,
+    &cline::Cline,
+    &codex_rollout::CodexRollout,
+    &gemini_cli::GeminiCli,
+    &goose::Goose,
+    &hermes::Hermes,
+    &opencode::OpenCode,
+    &pi::Pi,
     &openhands::OpenHands,
     &swe_agent::SweAgent,
     &mini_swe_agent::MiniSweAgent,

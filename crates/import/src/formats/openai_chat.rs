@@ -12,7 +12,6 @@ use crate::content::parts;
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::Input;
-use crate::losses::Losses;
 use crate::mend::trim;
 use crate::outlet::{Draft, Outlet};
 use crate::reader::{Confidence, Each, Reader};

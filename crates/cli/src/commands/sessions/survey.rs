@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use laundromat_import::{Candidate, Found, ImportError, Input, read_each, walk};
-use laundromat_injector::has_carrier;
+use laundromat_injector::Carriers;
 use laundromat_session::identifiers::Identifiers;
 use laundromat_session::{Counts, Role, Session};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -134,7 +134,7 @@ fn survey(file: &Path, session: &Session) -> Surveyed {
 }
 
 fn suitability(session: &Session, counts: &Counts, recurring: usize) -> (Suitability, String) {
-    if !has_carrier(session) {
+    if Carriers::of(session).results() == 0 {
         return (Suitability::None, "no tool result with text to plant in".to_owned());
     }
     if counts.user == 0 {
