@@ -32,12 +32,13 @@ impl Replies {
 
     /// Ends the reply. One that has nothing at all is none.
     pub(crate) fn end_reply(&mut self) {
-        if let Some(reply) = self.reply.take()
-            && (!reply.parts.is_empty() || !reply.calls.is_empty() || reply.reasoning.is_some())
-        {
-            self.turns.push(reply);
-        }
+        self.turns.extend(self.reply.take().filter(says_something));
         self.turns.append(&mut self.results);
+    }
+
+    /// Whether the reply that is being written has anything yet.
+    pub(crate) fn is_replying(&self) -> bool {
+        self.reply.as_ref().is_some_and(says_something)
     }
 
     /// How many turns are complete.
@@ -57,6 +58,10 @@ impl Replies {
         self.end_reply();
         self.turns
     }
+}
+
+fn says_something(reply: &Turn) -> bool {
+    !reply.parts.is_empty() || !reply.calls.is_empty() || reply.reasoning.is_some()
 }
 
 /// Puts the results of each reply whose calls have no ids into the order of the calls: the n-th result of a

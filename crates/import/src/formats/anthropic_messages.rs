@@ -37,11 +37,13 @@ impl Reader for AnthropicMessages {
 
     fn detect(&self, sample: &Sample) -> Option<Confidence> {
         let first = sample.records().next()?;
-        let (system, list) = match &first {
-            Line::List(raw) => (false, items_of(raw)?),
+        let (system, request, list) = match &first {
+            Line::List(raw) => (false, false, items_of(raw)?),
             Line::Object(fields) => {
                 let body = body_of(fields)?;
-                (body.has("system") || body.has("anthropic_version"), body.items("messages")?)
+                let has = |keys: &[&str]| keys.iter().any(|key| body.has(key));
+                let system = has(&["system", "anthropic_version"]);
+                (system, system || has(&["model", "max_tokens"]), body.items("messages")?)
             }
         };
         let messages: Vec<Fields<'_>> = list.into_iter().filter_map(Fields::of).collect();
@@ -59,11 +61,11 @@ impl Reader for AnthropicMessages {
             matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use")
         };
         let has_own = blocks.filter_map(|block| block.text("type")).any(|kind| own(&kind));
-        // A list of its own may be the part of some other format.
-        match (&first, has_own, system) {
-            (Line::Object(_), true, _) => Some(Confidence::Sure),
-            (Line::Object(_), false, true) | (Line::List(_), true, _) => Some(Confidence::Likely),
-            _ => None,
+        // Such messages may stand in the files of some harness, which knows them better.
+        match (has_own, request, system) {
+            (true, true, _) => Some(Confidence::Sure),
+            (true, false, _) | (false, _, true) => Some(Confidence::Likely),
+            (false, _, false) => None,
         }
     }
 
@@ -124,7 +126,14 @@ fn conversation(line: &Line<'_>, file: &str, numbering: Numbering, losses: &mut 
 /// Adds the turns of one message.
 pub(super) fn message(fields: &Fields<'_>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
     match role(fields, at.record, losses) {
-        Role::Assistant => reply(fields.raw("content"), at, replies, losses),
+        Role::Assistant => {
+            let before = replies.count();
+            reply(fields.raw("content"), at, replies, losses);
+            // A message without words is a message.
+            if !replies.is_replying() && replies.count() == before {
+                replies.reply(at).parts.push(Part::Text(String::new()));
+            }
+        }
         Role::User => user(fields.raw("content"), at, replies, losses),
         other => replies.turn(at.turn(other, parts(fields.raw("content"), at.record, losses))),
     }
@@ -188,7 +197,7 @@ fn reply(content: Option<&RawValue>, at: At<'_>, replies: &mut Replies, losses: 
 fn user(content: Option<&RawValue>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
     let items = match blocks(content) {
         Ok(items) => items,
-        Err(text) => return replies.turn(at.says(Role::User, text)),
+        Err(text) => return replies.turn(at.turn(Role::User, vec![Part::Text(text.into_owned())])),
     };
     let mut said: Vec<Part> = Vec::new();
     for item in items {
