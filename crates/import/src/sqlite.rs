@@ -31,8 +31,10 @@ const STEPS: u64 = 50_000_000;
 const STEPS_A_BYTE: u64 = 8;
 /// How often the budget is looked at.
 const STEPS_A_LOOK: i32 = 10_000;
-/// A row takes at least so many bytes of the file: a pointer to it, its length and its id.
-const SMALLEST_ROW: u64 = 4;
+/// A row takes at least so many bytes of the file: a pointer to it, its length, its id and a cell.
+const SMALLEST_ROW: u64 = 8;
+/// How many rows of a table are read at most, since all their ids are held.
+const MOST_ROWS: u64 = 10_000_000;
 
 /// An open database.
 pub(crate) struct Database {
@@ -200,8 +202,9 @@ impl Database {
                     return Ok(index);
                 }
             };
-            if index.rows.len() as u64 > self.bytes / SMALLEST_ROW {
-                return Err(bad(&self.path, &format!("table {table}"), "more rows than the file can hold"));
+            if index.rows.len() as u64 > (self.bytes / SMALLEST_ROW).min(MOST_ROWS) {
+                let problem = format!("more rows than its size allows, or more than {MOST_ROWS}");
+                return Err(bad(&self.path, &format!("table {table}"), &problem));
             }
             let cells = (1..=columns.len()).map(|at| row.get_ref(at).ok().and_then(cells::label)).collect();
             index.rows.push(Key { row: row.get(0).unwrap_or_default(), cells });

@@ -75,6 +75,20 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
             "{\"messages\":[{\"role\":\"user\"},3]}",
             "[{\"role\":\"user\",\"content\":\"x\"}",
             "{\"schema\":\"laundromat-session/1\",\"id\":\"a\",\"messages\":[{}]}",
+            "{\"type\":\"session_meta\",\"payload\":{\"id\":\"a\"}}",
+            "{\"type\":\"response_item\",\"payload\":{\"type\":\"function_call_output\",\"call_id\":\"t\",\"output\":[{},1]}}",
+            "{\"type\":\"compacted\",\"payload\":null}",
+            "{\"type\":\"session\",\"id\":\"a\",\"cwd\":\"/\"}",
+            "{\"type\":\"message\",\"id\":\"b\",\"parentId\":\"b\",\"message\":{\"role\":\"toolResult\",\"content\":[{}]}}",
+            "{\"sessionId\":\"a\",\"projectHash\":\"b\",\"messages\":[{\"type\":\"gemini\",\"toolCalls\":[{\"result\":[{\"functionResponse\":{}}]}]}]}",
+            "{\"id\":\"a\",\"type\":\"user\",\"content\":[{\"text\":\"x\"},{}]}", "{\"$rewindTo\":\"a\"}", "{\"$set\":{\"messages\":[1]}}",
+            "{\"working_dir\":\"/\",\"message_count\":1}",
+            "{\"role\":\"user\",\"created\":1,\"content\":[{\"type\":\"toolResponse\",\"toolResult\":{\"value\":[1]}}]}",
+            "{\"session_id\":\"a\",\"role\":\"user\",\"content\":\"[CONTEXT SUMMARY]: x\",\"timestamp\":1}",
+            "{\"info\":{\"role\":\"assistant\"},\"parts\":[{\"type\":\"tool\",\"state\":{\"status\":\"error\"}},1]}",
+            "{\"type\":\"message.part.delta\",\"properties\":{\"field\":\"text\",\"delta\":\"x\"}}",
+            "{\"version\":1,\"agent\":\"a\",\"messages\":[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"content\":[{}]}]}]}",
+            "SQLite format 3\0",
             "\n", ",", "]", "}", "\"", "\\", "\\ud800", "NaN", "\u{FEFF}", "\u{2028}",
         ]).prop_map(|text| text.as_bytes().to_vec()),
     ];
@@ -82,7 +96,7 @@ fn bytes() -> impl Strategy<Value = Vec<u8>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 128, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 256, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_is_written_is_read_back_unchanged(session in session()) {

@@ -2,6 +2,7 @@
 //! extension as a bare list in which the harness speaks between the user's words.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use laundromat_session::{Call, Part, Role, Turn};
 use serde_json::value::RawValue;
@@ -106,11 +107,16 @@ fn session(
 #[derive(Debug, Default)]
 struct Reading {
     draft: Draft,
+    seen: HashSet<String>,
     compacted: bool,
 }
 
 impl Reading {
     fn message(&mut self, message: &Fields<'_>, at: At<'_>) {
+        if id(message, "id").is_some_and(|id| !self.seen.insert(id)) {
+            self.draft.losses.duplicates.add(at.record);
+            return;
+        }
         let ts = time(message, "ts");
         match message.text("role").as_deref().unwrap_or_default() {
             "user" => self.user(message, ts, at),

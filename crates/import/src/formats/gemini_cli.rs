@@ -6,10 +6,13 @@
 mod chat;
 mod folded;
 
+use laundromat_session::Turn;
+
 use crate::chat::{At, id};
 use crate::error::ImportError;
 use crate::fields::Fields;
-use crate::input::Input;
+use crate::input::{History, Input};
+use crate::losses::Losses;
 use crate::outlet::Draft;
 use crate::reader::{Confidence, Each, Reader};
 use crate::records::Line;
@@ -90,11 +93,11 @@ fn head(fields: &Fields<'_>, draft: &mut Draft) {
 fn document(fields: &Fields<'_>, file: &str, numbering: Numbering, sink: &mut Sink<'_, '_>) -> Result<(), ImportError> {
     let mut draft = Draft::default();
     head(fields, &mut draft);
-    let mut turns = chat::Turns::default();
+    let mut folded = Folded::new(History::Live);
     for (index, message) in messages(fields.raw("messages"), numbering, &mut draft.losses) {
-        turns.message(&message, numbering.at(file, index), &mut draft.losses);
+        folded.message(&message, numbering.record(index), &mut draft.losses);
     }
-    draft.turns = turns.finish();
+    draft.turns = turns(&folded, file, &mut draft.losses);
     sink.put_unmarked(draft)
 }
 
@@ -127,13 +130,18 @@ fn lines(input: &Input, file: &str, sink: &mut Sink<'_, '_>) -> Result<(), Impor
             draft.losses.kind("record:", number);
         }
     }
+    draft.turns = turns(&folded, file, &mut draft.losses);
+    sink.put_unmarked(draft)
+}
+
+/// The turns of the messages as they were last written.
+fn turns(folded: &Folded, file: &str, losses: &mut Losses) -> Vec<Turn> {
     let mut turns = chat::Turns::default();
     for (record, raw) in folded.messages() {
         match Fields::of(raw) {
-            Some(message) => turns.message(&message, At { file, record }, &mut draft.losses),
-            None => draft.losses.skip(record, "a message that is no object"),
+            Some(message) => turns.message(&message, At { file, record }, losses),
+            None => losses.skip(record, "a message that is no object"),
         }
     }
-    draft.turns = turns.finish();
-    sink.put_unmarked(draft)
+    turns.finish()
 }

@@ -1,6 +1,7 @@
 //! What one message says, from a row of the store or from an export.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use laundromat_session::{Part, Role, Turn};
 use serde_json::value::RawValue;
@@ -46,12 +47,18 @@ pub(super) enum State {
 #[derive(Debug, Default)]
 pub(super) struct Entries {
     pub(super) entries: Vec<Entry>,
+    /// Ids of the messages of an export.
+    seen: HashSet<String>,
     pub(super) losses: Losses,
 }
 
 impl Entries {
     /// Takes one message.
     pub(super) fn message(&mut self, fields: &Fields<'_>, at: At<'_>) {
+        if id(fields, "id").is_some_and(|id| !self.seen.insert(id)) {
+            self.losses.duplicates.add(at.record);
+            return;
+        }
         let state = match (is_false(fields, "active"), is_true(fields, "compacted")) {
             (false, _) => State::Active,
             (true, true) => State::Archived,

@@ -25,7 +25,7 @@ pub(super) fn read(input: &Input, sink: &mut Sink<'_, '_>) -> Result<(), ImportE
             folder.with(&file, 0, &mut Losses::default(), &mut |info, _| reading.head(info));
         }
         for (index, file) in entries(&session, Kind::File).into_iter().enumerate() {
-            folder.message(&file, index + 1, &mut reading);
+            folder.message(&id, &file, index + 1, &mut reading);
         }
         sink.put(reading.finish())?;
     }
@@ -41,18 +41,25 @@ impl Folder<'_> {
     fn session_file(&self, id: &str) -> Option<PathBuf> {
         let root = self.input.path().join("session");
         let mut places = entries(&root, Kind::Folder);
-        places.push(root);
+        places.extend([root, self.input.path().join("info")]);
         places.into_iter().map(|place| place.join(format!("{id}.json"))).find(|file| is(file, Kind::File))
     }
 
-    fn message(&self, file: &Path, record: usize, reading: &mut Messages) {
+    /// The folder with the parts of a message; in the oldest layout it stands in that of the session.
+    fn parts_folder(&self, session: &str, message: &str) -> PathBuf {
+        let root = self.input.path().join("part");
+        let older = root.join(session).join(message);
+        if is(&older, Kind::Folder) { older } else { root.join(message) }
+    }
+
+    fn message(&self, session: &str, file: &Path, record: usize, reading: &mut Messages) {
         let mut losses = Losses::default();
         self.with(file, record, &mut losses, &mut |info, losses| {
             let own = info.text("id").map_or_else(|| stem(file), String::from);
             let mut texts = Vec::new();
             // An id that is no name of a folder has no parts.
             if own.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')) {
-                for part in entries(&self.input.path().join("part").join(&own), Kind::File) {
+                for part in entries(&self.parts_folder(session, &own), Kind::File) {
                     self.with(&part, record, losses, &mut |part, _| texts.extend(part.to_raw()));
                 }
             }

@@ -1,6 +1,7 @@
 //! A message and its parts to turns. The result of a call stands inside the call.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 
 use laundromat_session::{Call, Part, Role, Turn};
 
@@ -14,6 +15,7 @@ use crate::outlet::Draft;
 pub(super) struct Messages {
     pub(super) draft: Draft,
     history: History,
+    seen: HashSet<String>,
     compactions: usize,
 }
 
@@ -28,7 +30,7 @@ struct Spoken {
 impl Messages {
     /// Nothing yet, to be read in the state `history`.
     pub(super) fn new(history: History) -> Self {
-        Self { draft: Draft::default(), history, compactions: 0 }
+        Self { draft: Draft::default(), history, seen: HashSet::new(), compactions: 0 }
     }
 
     /// What is known of the session.
@@ -49,6 +51,10 @@ impl Messages {
 
     /// Takes one message.
     pub(super) fn message(&mut self, info: &Fields<'_>, parts: &[Fields<'_>], at: At<'_>) {
+        if id(info, "id").is_some_and(|id| !self.seen.insert(id)) {
+            self.draft.losses.duplicates.add(at.record);
+            return;
+        }
         let ts = info.object("time").and_then(|time| time.label("created").map(Cow::into_owned));
         match info.text("role").as_deref().unwrap_or_default() {
             "user" => self.user(parts, ts, at),
