@@ -8,9 +8,13 @@ use std::path::{Path, PathBuf};
 use crate::error::ImportError;
 use crate::input::{Input, special};
 use crate::open::recognise;
+use crate::reader::Confidence;
 
 /// Folders that hold no sessions, and many files.
 const PASSED_OVER: &[&str] = &[".git"];
+
+/// How many files of a folder are looked into where its names could be those of a session's parts.
+const LOOKED_INTO: usize = 8;
 
 /// Why something is looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,7 +77,7 @@ impl Walk {
 
     /// A folder that is a session, or all that is in it.
     fn folder(&mut self, path: &Path, found: Found) {
-        if Input::file(path).sample().is_ok_and(|sample| recognise(&sample).is_some()) {
+        if is_session(path) {
             self.candidate(path, found, 0);
             return;
         }
@@ -116,6 +120,18 @@ impl Walk {
     fn seen(&self) -> (usize, usize) {
         (self.candidates.len(), self.errors.len())
     }
+}
+
+/// Whether a folder is a session itself. Where only the names of its files are like that, one of them has
+/// to be of the same format.
+fn is_session(path: &Path) -> bool {
+    let Ok(sample) = Input::file(path).sample() else { return false };
+    let Some(reader) = recognise(&sample) else { return false };
+    let alike = |entry: &String| {
+        let inside = Input::file(path.join(entry)).sample().ok();
+        inside.and_then(|inside| recognise(&inside)).is_some_and(|other| other.id() == reader.id())
+    };
+    reader.detect(&sample) > Some(Confidence::Possible) || sample.entries.iter().take(LOOKED_INTO).any(alike)
 }
 
 #[cfg(test)]
