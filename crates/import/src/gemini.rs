@@ -26,7 +26,8 @@ pub(crate) enum Speaker {
     Model,
 }
 
-/// Adds the turns of one content's parts, and to `named` the tool of each result.
+/// Adds the turns of one content's parts, and to `named` the tool of each result. To the client libraries one
+/// part is a list of parts, and a plain text is a part.
 pub(crate) fn content(
     parts: Option<&RawValue>,
     speaker: Speaker,
@@ -35,7 +36,12 @@ pub(crate) fn content(
     losses: &mut Losses,
 ) {
     let mut said: Vec<Part> = Vec::new();
-    for raw in parts.and_then(items_of).unwrap_or_default() {
+    let list = parts.map(|raw| items_of(raw).unwrap_or_else(|| vec![raw])).unwrap_or_default();
+    for raw in list {
+        if let Some(text) = text_of(raw) {
+            push_text(if speaker == Speaker::Model { &mut replies.reply(at).parts } else { &mut said }, text);
+            continue;
+        }
         let Some(part) = Fields::of(raw) else {
             losses.skip(at.record, "a part that is no object");
             continue;

@@ -19,6 +19,7 @@
 //! Nothing is lost without a count, and no text decides who spoke: only the structure of a file does.
 
 mod archive;
+mod by_name;
 mod chat;
 pub mod content;
 mod cut;

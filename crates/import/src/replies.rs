@@ -64,47 +64,11 @@ fn says_something(reply: &Turn) -> bool {
     !reply.parts.is_empty() || !reply.calls.is_empty() || reply.reasoning.is_some()
 }
 
-/// Puts the results of each reply whose calls have no ids into the order of the calls: the n-th result of a
-/// tool answers its n-th call. `names` has the tool's name of each result, in the order of the results.
-pub(crate) fn order_by_name(turns: &mut [Turn], names: &[String]) {
-    let (mut at, mut seen) = (0, 0);
-    while at < turns.len() {
-        let results = turns[at + 1..].iter().take_while(|turn| turn.role == Role::Tool).count();
-        seen += usize::from(turns[at].role == Role::Tool);
-        if turns[at].role == Role::Assistant && results > 1 {
-            let calls: Vec<String> = turns[at].calls.iter().map(|call| call.name.clone()).collect();
-            let names = names.get(seen..).unwrap_or_default();
-            order_block(&calls, &mut turns[at + 1..=at + results], names);
-        }
-        seen += results;
-        at += results + 1;
-    }
-}
-
-fn order_block(calls: &[String], results: &mut [Turn], names: &[String]) {
-    if results.iter().any(|turn| turn.call_id.is_some()) {
-        return;
-    }
-    let mut free: Vec<Option<&String>> = calls.iter().map(Some).collect();
-    let mut wanted: Vec<(usize, usize)> = Vec::with_capacity(results.len());
-    for place in 0..results.len() {
-        let slot = free.iter().position(|call| call.is_some() && *call == names.get(place));
-        if let Some(slot) = slot {
-            free[slot] = None;
-        }
-        // What no call has asked for stays behind.
-        wanted.push((slot.unwrap_or(usize::MAX), place));
-    }
-    wanted.sort_unstable();
-    let sorted: Vec<Turn> = wanted.into_iter().map(|(_, place)| results[place].clone()).collect();
-    results.clone_from_slice(&sorted);
-}
-
 #[cfg(test)]
 mod tests {
-    use laundromat_session::{Call, Role, Turn};
+    use laundromat_session::{Call, Role};
 
-    use super::{Replies, order_by_name};
+    use super::Replies;
     use crate::chat::At;
 
     const AT: At<'_> = At { file: "f", record: 1 };
@@ -120,20 +84,5 @@ mod tests {
         replies.reply(AT);
         let roles: Vec<Role> = replies.finish().into_iter().map(|turn| turn.role).collect();
         assert_eq!(roles, [Role::User, Role::Assistant, Role::Tool]);
-    }
-
-    #[test]
-    fn results_without_ids_go_by_name_and_order() {
-        let call = |name: &str| Call { id: String::new(), name: name.to_owned(), arguments: String::new() };
-        let calls = vec![call("a"), call("b"), call("a")];
-        let mut turns = vec![Turn { calls, ..AT.says(Role::Assistant, "") }];
-        let mut named = Vec::new();
-        for (name, text) in [("b", "1"), ("a", "2"), ("c", "3"), ("a", "4")] {
-            named.push(name.to_owned());
-            turns.push(AT.says(Role::Tool, text));
-        }
-        order_by_name(&mut turns, &named);
-        let texts: Vec<String> = turns[1..].iter().map(|turn| turn.text().into_owned()).collect();
-        assert_eq!(texts, ["2", "1", "4", "3"]);
     }
 }

@@ -1,20 +1,23 @@
 //! Google ADK sessions, and the cases of its eval sets. Who speaks is the event's author; results come in
 //! events of an agent in the user role.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use laundromat_session::{Role, Turn};
+use serde_json::value::RawValue;
 
-use crate::chat::{At, time};
-use crate::content::push_text;
+use crate::by_name::pair_by_name;
+use crate::chat::{At, id, named_call, time};
+use crate::content::{push_text, tool_name};
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
-use crate::gemini::{Speaker, content, either};
+use crate::gemini::{Speaker, content, either, result};
 use crate::input::{History, Input};
+use crate::losses::Losses;
 use crate::outlet::Draft;
 use crate::reader::{Confidence, Each, Reader};
 use crate::records::Line;
-use crate::replies::{Replies, order_by_name};
+use crate::replies::Replies;
 use crate::sample::Sample;
 use crate::values::{Numbering, each_object, each_value, messages};
 
@@ -47,7 +50,8 @@ impl Reader for AdkSession {
         let mut events = events.into_iter().filter_map(Fields::of).peekable();
         events.peek()?;
         let named = either(&fields, "appName", "app_name").is_some() || fields.has("context");
-        events.all(|event| event.has("author")).then_some(if named { Confidence::Sure } else { Confidence::Likely })
+        // An event that is damaged has no author, and does not make it another format.
+        events.any(|event| event.has("author")).then_some(if named { Confidence::Sure } else { Confidence::Likely })
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
@@ -68,15 +72,16 @@ impl Reader for AdkSession {
 }
 
 fn session(fields: &Fields<'_>, file: &str, numbering: Numbering, history: History) -> Draft {
-    let mut draft = Draft { own_id: fields.text("id").map(|id| id.into_owned()), ..Draft::default() };
+    let mut draft = Draft { own_id: id(fields, "id"), ..Draft::default() };
     let losses = &mut draft.losses;
     let (mut replies, mut named) = (Replies::default(), Vec::new());
-    let mut agents = BTreeSet::new();
+    let (mut agents, mut seen) = (BTreeSet::new(), HashSet::new());
     let events = messages(fields.raw("events"), numbering, losses);
     for (place, (index, event)) in events.iter().enumerate() {
         let at = numbering.at(file, *index);
         let author = event.text("author").unwrap_or_default();
-        if is_superseded(event, &events[place + 1..]) {
+        // A resumed session may hold its history twice. Pieces may have the id of the whole event.
+        if is_superseded(event, &events[place + 1..]) || id(event, "id").is_some_and(|id| !seen.insert(id)) {
             losses.duplicates.add(at.record);
             continue;
         }
@@ -100,7 +105,7 @@ fn session(fields: &Fields<'_>, file: &str, numbering: Numbering, history: Histo
         replies.stamp(before, time(event, "timestamp").as_deref());
     }
     draft.turns = replies.finish();
-    order_by_name(&mut draft.turns, &named);
+    pair_by_name(&mut draft.turns, &named);
     if agents.len() > 1 {
         draft.notes.push(format!("several agents speak: {}", agents.into_iter().collect::<Vec<_>>().join(", ")));
     }
@@ -131,40 +136,67 @@ fn marker(compaction: &Fields<'_>, at: At<'_>) -> Turn {
 
 /// A case of an eval set: for each turn of a person, what was called and what was said.
 fn eval_case(case: &Fields<'_>, file: &str, numbering: Numbering) -> Draft {
-    let own_id = either(case, "evalId", "eval_id").and_then(crate::fields::text_of).map(|id| id.into_owned());
+    let own_id = id(case, "eval_id").or_else(|| id(case, "evalId"));
     let mut draft = Draft { own_id, ..Draft::default() };
     let losses = &mut draft.losses;
     let (mut replies, mut named) = (Replies::default(), Vec::new());
     for (index, invocation) in messages(case.raw("conversation"), numbering, losses) {
         let at = numbering.at(file, index);
+        let before = replies.count();
         let parts = |camel: &str, snake: &str| {
             either(&invocation, camel, snake).and_then(Fields::of).and_then(|said| said.raw("parts"))
         };
         content(parts("userContent", "user_content"), Speaker::User, at, (&mut replies, &mut named), losses);
         let between = either(&invocation, "intermediateData", "intermediate_data").and_then(Fields::of);
         if let Some(between) = &between {
+            said_between(between, at, (&mut replies, &mut named), losses);
             tools(between, at, &mut replies, &mut named);
         }
         content(parts("finalResponse", "final_response"), Speaker::Model, at, (&mut replies, &mut named), losses);
         replies.end_reply();
+        replies.stamp(
+            before,
+            time(&invocation, "creation_timestamp").or(time(&invocation, "creationTimestamp")).as_deref(),
+        );
     }
     draft.turns = replies.finish();
-    order_by_name(&mut draft.turns, &named);
+    pair_by_name(&mut draft.turns, &named);
     draft
 }
 
-fn tools(between: &Fields<'_>, at: At<'_>, replies: &mut Replies, named: &mut Vec<String>) {
-    for call in either(between, "toolUses", "tool_uses").and_then(items_of).unwrap_or_default() {
-        if let Some(call) = Fields::of(call) {
-            let id = call.label("id").unwrap_or_default().into_owned();
-            replies.reply(at).calls.push(crate::chat::named_call(id, call.text("name"), call.raw("args")));
-        }
+/// What agents said and did before the answer: newer cases have whole events, older ones the words of each
+/// agent as a pair of its name and parts.
+fn said_between(
+    between: &Fields<'_>,
+    at: At<'_>,
+    (replies, named): (&mut Replies, &mut Vec<String>),
+    losses: &mut Losses,
+) {
+    for event in objects_of(either(between, "invocationEvents", "invocation_events")) {
+        let parts = event.object("content");
+        content(parts.as_ref().and_then(|said| said.raw("parts")), Speaker::Model, at, (replies, named), losses);
+        replies.end_reply();
     }
-    for response in either(between, "toolResponses", "tool_responses").and_then(items_of).unwrap_or_default() {
-        if let Some(response) = Fields::of(response) {
-            named.push(response.text("name").unwrap_or_default().into_owned());
-            replies.turn(crate::gemini::result(&response, at));
-        }
+    let responses = either(between, "intermediateResponses", "intermediate_responses");
+    for pair in responses.and_then(items_of).unwrap_or_default() {
+        let parts = items_of(pair).and_then(|pair| pair.get(1).copied());
+        content(parts, Speaker::Model, at, (replies, named), losses);
+        replies.end_reply();
+    }
+}
+
+fn objects_of(raw: Option<&RawValue>) -> impl Iterator<Item = Fields<'_>> {
+    raw.and_then(items_of).unwrap_or_default().into_iter().filter_map(Fields::of)
+}
+
+fn tools(between: &Fields<'_>, at: At<'_>, replies: &mut Replies, named: &mut Vec<String>) {
+    for call in objects_of(either(between, "toolUses", "tool_uses")) {
+        let id = id(&call, "id").unwrap_or_default();
+        replies.reply(at).calls.push(named_call(id, call.text("name"), call.raw("args")));
+    }
+    for response in objects_of(either(between, "toolResponses", "tool_responses")) {
+        named.push(tool_name(response.text("name")));
+        replies.turn(result(&response, at));
     }
     replies.end_reply();
 }

@@ -1,8 +1,10 @@
 //! Gemini contents: requests, alone or recorded with their reply. Results stand in the user role, and
 //! usually nothing has an id: a result is paired by its tool's name and its place.
 
-use laundromat_session::{Role, Turn};
+use laundromat_session::{Part, Role, Turn};
 
+use crate::by_name::pair_by_name;
+use crate::chat::role_named;
 use crate::content::push_text;
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of, text_of};
@@ -12,7 +14,7 @@ use crate::losses::Losses;
 use crate::outlet::Draft;
 use crate::reader::{Confidence, Each, Reader};
 use crate::records::Line;
-use crate::replies::{Replies, order_by_name};
+use crate::replies::Replies;
 use crate::sample::Sample;
 use crate::values::{Numbering, each_value, messages};
 
@@ -35,13 +37,13 @@ impl Reader for GeminiContents {
             Line::Object(fields) => (body_of(fields)?.items("contents")?, Confidence::Sure),
             Line::List(raw) => (items_of(raw)?, Confidence::Likely),
         };
-        let mut contents = list.into_iter().filter_map(Fields::of).peekable();
-        contents.peek()?;
-        let is_content = |it: Fields<'_>| {
-            it.items("parts").is_some()
-                && matches!(it.text("role").as_deref(), None | Some("user" | "model" | "function"))
+        let contents: Vec<Fields<'_>> = list.into_iter().filter_map(Fields::of).collect();
+        // A reply that was cut off may have no parts, and a damaged one anything.
+        let is_content = |it: &&Fields<'_>| {
+            it.has("parts") && matches!(it.text("role").as_deref(), None | Some("user" | "model" | "function"))
         };
-        contents.all(is_content).then_some(sure)
+        let own = contents.iter().filter(is_content).count();
+        (own > 0 && own * 2 > contents.len()).then_some(sure)
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
@@ -85,15 +87,25 @@ fn conversation(line: &Line<'_>, file: &str, numbering: Numbering, losses: &mut 
     let candidates = reply.and_then(|reply| reply.items("candidates")).unwrap_or_default();
     let answer = candidates.first().copied().and_then(Fields::of).and_then(|candidate| candidate.object("content"));
     for (index, fields) in given.into_iter().chain(answer.map(|answer| (next, answer))) {
+        let at = numbering.at(file, index);
         let speaker = match fields.text("role").as_deref() {
             Some("model") => Speaker::Model,
-            _ => Speaker::User,
+            None | Some("user" | "function" | "tool") => Speaker::User,
+            Some(other) => {
+                let role = role_named(other, at.record, losses);
+                replies.turn(at.turn(role, texts(&fields)));
+                continue;
+            }
         };
-        content(fields.raw("parts"), speaker, numbering.at(file, index), (&mut replies, &mut named), losses);
+        let before = replies.count();
+        content(fields.raw("parts"), speaker, at, (&mut replies, &mut named), losses);
         replies.end_reply();
+        if replies.count() == before {
+            losses.kind("content:says nothing", at.record);
+        }
     }
     let mut turns = replies.finish();
-    order_by_name(&mut turns, &named);
+    pair_by_name(&mut turns, &named);
     turns
 }
 
@@ -102,14 +114,19 @@ fn system(body: &Fields<'_>, file: &str, numbering: Numbering, replies: &mut Rep
     let mut said = Vec::new();
     match (text_of(raw), Fields::of(raw)) {
         (Some(text), _) => push_text(&mut said, text),
-        (None, Some(fields)) => {
-            for part in fields.items("parts").unwrap_or_default().into_iter().filter_map(Fields::of) {
-                part.text("text").into_iter().for_each(|text| push_text(&mut said, text));
-            }
-        }
+        (None, Some(fields)) => said = texts(&fields),
         (None, None) => {}
     }
     if !said.is_empty() {
         replies.turn(numbering.at(file, 0).turn(Role::System, said));
     }
+}
+
+/// The texts of a content's parts.
+fn texts(content: &Fields<'_>) -> Vec<Part> {
+    let mut said = Vec::new();
+    for part in content.items("parts").unwrap_or_default().into_iter().filter_map(Fields::of) {
+        part.text("text").into_iter().for_each(|text| push_text(&mut said, text));
+    }
+    said
 }
