@@ -181,9 +181,12 @@ mod tests {
         Turn { calls: calls.iter().map(|name| call(name)).collect(), ..Turn::text_of(Role::Assistant, "") }
     }
 
-    /// What comes of turns: of a reply the ids of its calls, of a result its text and id. A result is written as
-    /// its tool's name, an id, and a text.
-    fn paired(turns: &[(&[&str], &[(&str, &str, &str)])]) -> Vec<String> {
+    /// A result: its tool's name, an id, a text.
+    type Given<'t> = (&'t str, &'t str, &'t str);
+
+    /// What comes of replies, given as their calls, and the results behind each: of a reply the ids of its calls,
+    /// of a result its text and id.
+    fn paired(turns: &[(&[&str], &[Given<'_>])]) -> Vec<String> {
         let (mut all, mut names) = (Vec::new(), Vec::new());
         for (calls, results) in turns {
             all.push(reply(calls));

@@ -36,9 +36,9 @@ impl Replies {
         self.turns.append(&mut self.results);
     }
 
-    /// Whether the reply that is being written has anything yet.
+    /// Whether the reply that is being written has anything yet, be it a result.
     pub(crate) fn is_replying(&self) -> bool {
-        self.reply.as_ref().is_some_and(says_something)
+        self.reply.as_ref().is_some_and(says_something) || !self.results.is_empty()
     }
 
     /// How many turns are complete.

@@ -51,6 +51,15 @@ fn line(turn: &Turn) -> String {
     line
 }
 
+/// The only session of `text`, which is detected as `format`.
+fn of(format: &str, text: &str) -> Imported {
+    let mut imported = read(&Input::bytes("x.json", text.as_bytes().to_vec()), None).expect("reads");
+    assert_eq!(imported.len(), 1);
+    let imported = imported.remove(0);
+    assert_eq!(imported.session.origin.as_deref(), Some(format));
+    imported
+}
+
 fn lines(imported: &Imported) -> Vec<String> {
     imported.session.turns.iter().map(line).collect()
 }
@@ -240,4 +249,120 @@ fn the_last_span_of_a_conversation_is_the_session() {
         lines(&store),
         ["user \"Which bulb?\"", "assistant c1=read({})", "tool \"E27\" <- c1", "assistant \"E27.\""]
     );
+}
+
+#[test]
+fn responses_in_their_rarer_shapes() {
+    let reply = of(
+        "openai-responses",
+        r#"{"output":[{"type":"reasoning","summary":[],"encrypted_content":null},
+            {"type":"function_call","call_id":"c1","name":"read","arguments":"{}"}]}"#,
+    );
+    assert_eq!(lines(&reply), ["assistant c1=read({})"]);
+    let bare = of("openai-responses", r#"{"input":[{"role":"user","content":"Which bulb?"}]}"#);
+    assert_eq!(lines(&bare), ["user \"Which bulb?\""]);
+    let given = of(
+        "openai-responses",
+        r#"{"model":"m","previous_response_id":"r","instructions":[{"role":"developer","content":"Mend."}],
+            "input":"Which bulb?"}"#,
+    );
+    assert_eq!(lines(&given), ["system \"Mend.\"", "user \"Which bulb?\""]);
+    assert!(given.notes.iter().any(|note| note.contains("earlier response")), "{:?}", given.notes);
+}
+
+#[test]
+fn anthropic_messages_are_known_beside_damaged_ones() {
+    let imported = of(
+        "anthropic-messages",
+        r#"[{"role":"user","content":"Which bulb?"},
+            {"role":"assistant","content":[{"type":"mcp_tool_use","id":"m1","name":"stock","input":{}}]},
+            {"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"m1","content":"7 left"}]},
+            {"role":"critic"},{"role":"user","content":[]},7]"#,
+    );
+    assert_eq!(lines(&imported), ["user \"Which bulb?\"", "assistant m1=stock({})", "tool \"7 left\" <- m1", "critic"]);
+    assert_eq!(imported.losses.skipped_records, 1);
+    let kinds: Vec<&str> = imported.losses.by_type.keys().map(String::as_str).collect();
+    assert_eq!(kinds, ["message:says nothing", "role:critic"]);
+}
+
+#[test]
+fn gemini_results_never_go_to_another_tool() {
+    let imported = of(
+        "gemini-contents",
+        r#"{"contents":[{"role":"system","parts":[{"text":"Mend."}]},{"parts":"Which bulb?"},
+            {"role":"model","parts":[{"functionCall":{"name":"read"}},{"functionCall":{"name":"list"}}]},
+            {"role":"function","parts":{"functionResponse":{"name":"list","response":{"output":"E27"}}}},
+            {"role":"model"},
+            {"role":"model","parts":[{"text":"E27."}]}]}"#,
+    );
+    assert_eq!(
+        lines(&imported),
+        [
+            "system \"Mend.\"",
+            "user \"Which bulb?\"",
+            "assistant =read() by-name-1=list()",
+            "tool \"E27\" <- by-name-1",
+            "assistant \"E27.\"",
+        ]
+    );
+    let kinds: Vec<&str> = imported.losses.by_type.keys().map(String::as_str).collect();
+    assert_eq!(kinds, ["content:says nothing"]);
+}
+
+#[test]
+fn adk_events_that_come_twice_and_cases_with_events() {
+    let event =
+        |id: u8, text: &str| format!(r#"{{"id":"e{id}","author":"user","content":{{"parts":[{{"text":"{text}"}}]}}}}"#);
+    let events = [event(1, "Which bulb?"), "{}".to_owned(), event(2, "Now?"), event(1, "Which bulb?")].join(",");
+    let imported = of("adk-session", &format!(r#"{{"id":7,"appName":"shop","events":[{events}]}}"#));
+    assert_eq!(imported.session.id, "7");
+    assert_eq!(lines(&imported), ["user \"Which bulb?\"", "user \"Now?\""]);
+    assert_eq!(imported.losses.duplicates.count, 1);
+    let case = of(
+        "adk-session",
+        r#"{"evalCases":[{"evalId":"a","conversation":[{"creationTimestamp":2.5,"userContent":{"parts":[{"text":"Which bulb?"}]},
+            "intermediateData":{"invocationEvents":[
+             {"author":"mender","content":{"parts":[{"text":"Looking."},{"functionCall":{"id":"c1","name":"read","args":{}}}]}},
+             {"author":"mender","content":{"parts":[{"functionResponse":{"id":"c1","name":"read","response":{"result":"E27"}}}]}}]},
+            "finalResponse":{"parts":[{"text":"E27."}]}}]}]}"#,
+    );
+    let wanted =
+        ["user \"Which bulb?\"", "assistant \"Looking.\" c1=read({})", "tool \"E27\" <- c1", "assistant \"E27.\""];
+    assert_eq!(lines(&case), wanted);
+    assert_eq!(case.session.turns[3].ts.as_deref(), Some("2.5"));
+}
+
+/// Each fixture of these formats cut off, spoiled, without each line and with each line twice: it is read, or
+/// the error names the file.
+#[test]
+fn damage_is_survived_or_told() {
+    for format in ["openai-responses", "anthropic-messages", "gemini-contents", "adk-session"] {
+        let folder = path(format, "");
+        for file in std::fs::read_dir(folder).expect("lists").filter_map(|entry| Some(entry.ok()?.path())) {
+            for bytes in damaged(&std::fs::read(&file).expect("reads")) {
+                let input = Input::bytes("spoiled.json", bytes).with_history(History::Original);
+                match read(&input, Some(format)) {
+                    Ok(imported) => assert!(imported.iter().all(|one| !one.session.turns.is_empty())),
+                    Err(error) => assert!(error.to_string().starts_with("spoiled.json: "), "{error}"),
+                }
+            }
+        }
+    }
+}
+
+fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
+    let mut damaged: Vec<Vec<u8>> = (0..bytes.len()).map(|at| bytes[..at].to_vec()).collect();
+    for at in (0..bytes.len()).step_by(3) {
+        for value in [0, b'"', 0xFF] {
+            let mut spoiled = bytes.to_vec();
+            spoiled[at] = value;
+            damaged.push(spoiled);
+        }
+    }
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    for at in 0..lines.len() {
+        damaged.push([&lines[..at], &lines[at + 1..]].concat().concat());
+        damaged.push([&lines[..=at], &lines[at..]].concat().concat());
+    }
+    damaged
 }

@@ -43,7 +43,7 @@ impl Reader for AdkSession {
             Line::List(raw) => items_of(raw)?.into_iter().find_map(Fields::of)?,
         };
         let is_case = |case: Fields<'_>| case.has("conversation") || case.has("conversation_scenario");
-        if fields.items("eval_cases").is_some_and(|cases| cases.into_iter().filter_map(Fields::of).all(is_case)) {
+        if eval_cases(&fields).is_some_and(|cases| cases.into_iter().filter_map(Fields::of).all(is_case)) {
             return Some(Confidence::Sure);
         }
         let events = fields.items("events")?;
@@ -59,7 +59,7 @@ impl Reader for AdkSession {
         let history = input.history();
         each_value(input, self.id(), each, &mut |line, numbering, sink| {
             each_object(&line, numbering, sink, &mut |fields, sink| {
-                if let Some(cases) = fields.items("eval_cases") {
+                if let Some(cases) = eval_cases(fields) {
                     for case in cases.into_iter().filter_map(Fields::of) {
                         sink.put_unmarked(eval_case(&case, &file, numbering))?;
                     }
@@ -69,6 +69,11 @@ impl Reader for AdkSession {
             })
         })
     }
+}
+
+/// The cases of an eval set.
+fn eval_cases<'a>(fields: &Fields<'a>) -> Option<Vec<&'a RawValue>> {
+    either(fields, "evalCases", "eval_cases").and_then(items_of)
 }
 
 fn session(fields: &Fields<'_>, file: &str, numbering: Numbering, history: History) -> Draft {

@@ -47,10 +47,16 @@ impl Reader for AnthropicMessages {
             }
         };
         let messages: Vec<Fields<'_>> = list.into_iter().filter_map(Fields::of).collect();
-        let known =
-            |message: &Fields<'_>| matches!(message.text("role").as_deref(), Some("user" | "assistant" | "system"));
-        let foreign = |message: &Fields<'_>| message.has("tool_calls") || message.has("parts");
-        if messages.is_empty() || !messages.iter().all(|message| known(message) && message.has("content")) {
+        let known = |message: &&Fields<'_>| {
+            matches!(message.text("role").as_deref(), Some("user" | "assistant" | "system")) && message.has("content")
+        };
+        let foreign = |message: &Fields<'_>| {
+            ["tool_calls", "tool_call_id", "parts"].iter().any(|key| message.has(key))
+                || message.text("role").as_deref() == Some("tool")
+        };
+        // A message that is damaged or of a role to come does not make it another format.
+        let others = messages.iter().filter(|message| !known(message)).count();
+        if !messages.first().as_ref().is_some_and(known) || others * 2 > messages.len() {
             return None;
         }
         if messages.iter().any(foreign) {
@@ -58,7 +64,10 @@ impl Reader for AnthropicMessages {
         }
         let blocks = messages.iter().filter_map(|message| message.items("content")).flatten().filter_map(Fields::of);
         let own = |kind: &str| {
-            matches!(kind, "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use")
+            matches!(
+                kind,
+                "tool_use" | "thinking" | "redacted_thinking" | "server_tool_use" | "mcp_tool_use" | COMPACTION
+            ) || kind.ends_with("tool_result")
         };
         let has_own = blocks.filter_map(|block| block.text("type")).any(|kind| own(&kind));
         // Such messages may stand in the files of some harness, which knows them better.
@@ -134,7 +143,13 @@ pub(super) fn message(fields: &Fields<'_>, at: At<'_>, replies: &mut Replies, lo
                 replies.reply(at).parts.push(Part::Text(String::new()));
             }
         }
-        Role::User => user(fields.raw("content"), at, replies, losses),
+        Role::User => {
+            let before = replies.count();
+            user(fields.raw("content"), at, replies, losses);
+            if replies.count() == before {
+                losses.kind("message:says nothing", at.record);
+            }
+        }
         other => replies.turn(at.turn(other, parts(fields.raw("content"), at.record, losses))),
     }
     replies.end_reply();

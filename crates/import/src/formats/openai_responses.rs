@@ -47,13 +47,16 @@ impl Reader for OpenAiResponses {
                 if fields.text("object").as_deref() == Some("response") && fields.has("output") {
                     return Some(Confidence::Sure);
                 }
-                let body = body_of(&fields)?;
-                let items = body.items("input");
-                let mut own = items.iter().flatten().filter_map(|item| Fields::of(item));
+                let Some(body) = body_of(&fields) else {
+                    // A reply alone.
+                    return objects(&fields, "output").iter().any(is_own).then_some(Confidence::Likely);
+                };
+                let items = objects(&body, "input");
                 match () {
-                    () if own.any(|item| is_own(&item)) => Some(Confidence::Sure),
+                    () if items.iter().any(is_own) => Some(Confidence::Sure),
                     () if body.has("instructions") || fields.has("response") => Some(Confidence::Likely),
-                    () if body.has("model") => Some(Confidence::Possible),
+                    // Other programs call a text `input` too.
+                    () if body.has("model") || items.iter().any(is_message) => Some(Confidence::Possible),
                     () => None,
                 }
             }
@@ -65,6 +68,11 @@ impl Reader for OpenAiResponses {
         each_value(input, self.id(), each, &mut |line, numbering, sink| {
             let mut draft = Draft::default();
             draft.turns = conversation(&line, &file, numbering, &mut draft.losses);
+            if let Line::Object(fields) = &line
+                && body_of(fields).is_some_and(|body| body.raw("previous_response_id").is_some())
+            {
+                draft.notes.push("goes on from an earlier response, which is not in the file".to_owned());
+            }
             let marker = Role::Marker(COMPACTION.to_owned());
             if !draft.turns.iter().any(|turn| turn.role == marker) {
                 return sink.put_unmarked(draft);
@@ -85,6 +93,16 @@ fn is_own(item: &Fields<'_>) -> bool {
         || (kind.ends_with("_call") || kind.ends_with("_call_output")) && has_id()
 }
 
+/// The items under `key` that are objects.
+fn objects<'a>(fields: &Fields<'a>, key: &str) -> Vec<Fields<'a>> {
+    fields.items(key).unwrap_or_default().into_iter().filter_map(Fields::of).collect()
+}
+
+/// Whether an item is a message whose type is left out.
+fn is_message(item: &Fields<'_>) -> bool {
+    item.has("role") && item.has("content")
+}
+
 /// The object with the input: the record itself or its request.
 fn body_of<'a>(fields: &Fields<'a>) -> Option<Fields<'a>> {
     let has_input = |body: &Fields<'_>| body.raw("input").is_some_and(|raw| raw.get().starts_with(['[', '"']));
@@ -98,9 +116,15 @@ fn conversation(line: &Line<'_>, file: &str, numbering: Numbering, losses: &mut 
         Line::List(raw) => given.extend(items_of(raw).unwrap_or_default()),
         Line::Object(fields) => {
             let body = body_of(fields).unwrap_or_else(|| fields.clone());
-            let system = parts(body.raw("instructions"), numbering.record(0), losses);
-            if !is_blank(&system) {
-                replies.turn(numbering.at(file, 0).turn(Role::System, system));
+            let messages = body.items("instructions").unwrap_or_default();
+            if messages.iter().copied().filter_map(Fields::of).any(|item| is_message(&item)) {
+                // Such instructions say themselves whose they are.
+                items(&messages, file, numbering, &mut replies, losses);
+            } else {
+                let system = parts(body.raw("instructions"), numbering.record(0), losses);
+                if !is_blank(&system) {
+                    replies.turn(numbering.at(file, 0).turn(Role::System, system));
+                }
             }
             match body.text("input") {
                 Some(text) => replies.turn(numbering.at(file, 0).says(Role::User, text)),
@@ -128,7 +152,7 @@ pub(super) fn items(given: &[&RawValue], file: &str, numbering: Numbering, repli
 fn item(fields: &Fields<'_>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
     let kind = fields.text("type").unwrap_or_default();
     match kind.as_ref() {
-        "message" | "" if fields.has("role") && fields.has("content") => message(fields, at, replies, losses),
+        "message" | "" if is_message(fields) => message(fields, at, replies, losses),
         "reasoning" => {
             let mut thought = None;
             for key in ["summary", "content"] {
@@ -138,7 +162,7 @@ fn item(fields: &Fields<'_>, at: At<'_>, replies: &mut Replies, losses: &mut Los
                     }
                 }
             }
-            let thought = thought.or_else(|| fields.has("encrypted_content").then(|| "[encrypted]".to_owned()));
+            let thought = thought.or_else(|| fields.raw("encrypted_content").map(|_| "[encrypted]".to_owned()));
             if let Some(thought) = thought {
                 push_reasoning(&mut replies.reply(at).reasoning, thought.into());
             }
