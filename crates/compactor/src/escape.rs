@@ -1,11 +1,9 @@
 //! Keeping session text from acting as a transcript's own markup.
 
-use std::borrow::Cow;
-use std::ops::Range;
-
 use regex::Regex;
 
 use crate::axes::Escape;
+use crate::scan;
 use crate::tracked::Tracked;
 
 /// A ready escape: what an arm names, compiled once a transcript.
@@ -23,17 +21,32 @@ impl Escaper {
         }
     }
 
-    /// `text` escaped; what is copied stays known.
-    pub(crate) fn tracked<'t>(&self, text: &'t Tracked) -> Cow<'t, Tracked> {
-        let edits = self.edits(text.text());
-        if edits.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(text.replaced(&edits)) }
+    /// Appends `text` to `out`, escaped; what is copied stays known.
+    pub(crate) fn push(&self, out: &mut Tracked, text: &Tracked) {
+        out.push_rewritten(text, |text, escaped| match self {
+            Self::Xml => {
+                for at in scan::places(text, |byte| matches!(byte, b'&' | b'<' | b'>')) {
+                    let entity = match text.as_bytes()[at] {
+                        b'&' => "&amp;",
+                        b'<' => "&lt;",
+                        _ => "&gt;",
+                    };
+                    escaped.replace(at..at + 1, entity);
+                }
+            }
+            Self::OwnTags(tags) => {
+                for found in tags.find_iter(text) {
+                    escaped.replace(found.start()..found.start() + 1, "&lt;");
+                }
+            }
+        });
     }
 
     /// Text that stands outside the records' own: names, ids and arguments.
     pub(crate) fn text(&self, text: &str) -> String {
-        let mut tracked = Tracked::default();
-        tracked.push_own(text);
-        self.tracked(&tracked).text().to_owned()
+        let mut out = Tracked::default();
+        self.push(&mut out, &Tracked::own(text));
+        out.into_parts().0
     }
 
     /// Text inside a double-quoted attribute.
@@ -41,27 +54,6 @@ impl Escaper {
         match self {
             Self::Xml => self.text(text).replace('"', "&quot;"),
             Self::OwnTags(_) => self.text(text),
-        }
-    }
-
-    fn edits(&self, text: &str) -> Vec<(Range<usize>, &'static str)> {
-        match self {
-            Self::Xml => text
-                .bytes()
-                .enumerate()
-                .filter_map(|(at, byte)| {
-                    let entity = match byte {
-                        b'&' => "&amp;",
-                        b'<' => "&lt;",
-                        b'>' => "&gt;",
-                        _ => return None,
-                    };
-                    Some((at..at + 1, entity))
-                })
-                .collect(),
-            Self::OwnTags(tags) => {
-                tags.find_iter(text).map(|found| (found.start()..found.start() + 1, "&lt;")).collect()
-            }
         }
     }
 }

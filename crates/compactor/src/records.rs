@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use laundromat_session::normal_form::{Speaker, UNKNOWN_TOOL};
@@ -10,6 +9,7 @@ use laundromat_session::{Part, Role, Session, Turn};
 use regex::Regex;
 
 use crate::python_text;
+use crate::scan;
 use crate::shield::Shield;
 use crate::tiers::Pruning;
 use crate::tracked::{Origin, Tracked};
@@ -206,10 +206,9 @@ fn record(
 
 fn shielded(arguments: &str, shield: Option<&Shield>) -> String {
     let Some(shield) = shield else { return arguments.to_owned() };
-    let mut text = Tracked::default();
-    text.push_own(arguments);
+    let mut text = Tracked::own(arguments);
     shield.apply(&mut text);
-    text.text().to_owned()
+    text.into_parts().0
 }
 
 fn speaker(turn: &Turn) -> Speaker {
@@ -243,24 +242,24 @@ pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
 
 /// Writes `text` as a JSON string, knowing what of it stayed as it was.
 fn json_string(text: &mut Tracked) {
-    let mut edits: Vec<(Range<usize>, Cow<'static, str>)> = vec![(0..0, "\"".into())];
-    // What JSON escapes is one byte each.
-    for (at, byte) in text.text().bytes().enumerate().filter(|(_, byte)| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
-        let escaped = match byte {
-            b'"' => "\\\"".into(),
-            b'\\' => "\\\\".into(),
-            b'\n' => "\\n".into(),
-            b'\r' => "\\r".into(),
-            b'\t' => "\\t".into(),
-            8 => "\\b".into(),
-            12 => "\\f".into(),
-            byte => format!("\\u{byte:04x}").into(),
-        };
-        edits.push((at..at + 1, escaped));
-    }
-    let end = text.text().len();
-    edits.push((end..end, "\"".into()));
-    text.replace(&edits);
+    text.rewrite(|text, written| {
+        written.replace(0..0, "\"");
+        // What JSON escapes is one byte each.
+        for at in scan::places(text, |byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+            let escape: Cow<'static, str> = match text.as_bytes()[at] {
+                b'"' => "\\\"".into(),
+                b'\\' => "\\\\".into(),
+                b'\n' => "\\n".into(),
+                b'\r' => "\\r".into(),
+                b'\t' => "\\t".into(),
+                8 => "\\b".into(),
+                12 => "\\f".into(),
+                byte => format!("\\u{byte:04x}").into(),
+            };
+            written.replace(at..at + 1, &escape);
+        }
+        written.replace(text.len()..text.len(), "\"");
+    });
 }
 
 fn compiled(pattern: &str) -> Regex {
@@ -293,8 +292,11 @@ fn strip_thinking(text: &mut Tracked) {
 }
 
 fn cover(text: &mut Tracked, pattern: &Regex, with: &str) {
-    let edits: Vec<_> = pattern.find_iter(text.text()).map(|found| (found.range(), with.to_owned())).collect();
-    text.replace(&edits);
+    text.rewrite(|text, covered| {
+        for found in pattern.find_iter(text) {
+            covered.replace(found.range(), with);
+        }
+    });
 }
 
 #[cfg(test)]

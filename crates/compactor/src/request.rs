@@ -4,19 +4,33 @@ use std::ops::Range;
 
 use laundromat_session::{Exposure, Message, Plant, PlantKind};
 
-use crate::tracked::{Origin, Tracked};
+use crate::stretch::Stretch;
+use crate::tracked::{Copied, Origin, Tracked};
 
-/// Session bytes that stand in a message.
+/// Session bytes that stand close together in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// The part they were copied from.
-    pub origin: Origin,
-    /// Which bytes of it.
-    pub bytes: Range<usize>,
     /// Index of the message.
     pub message: usize,
-    /// First byte in the message's text.
-    pub at: usize,
+    stretch: Stretch,
+}
+
+impl Carried {
+    /// The part they were copied from.
+    pub fn origin(&self) -> Origin {
+        self.stretch.origin()
+    }
+
+    /// The runs of bytes, as they stand in the message's text.
+    pub fn runs(&self) -> impl Iterator<Item = Copied> {
+        self.stretch.runs()
+    }
+
+    /// Puts them behind `by` more bytes, in message `message`.
+    pub(crate) fn put(&mut self, message: usize, by: usize) {
+        self.message = message;
+        self.stretch.at += by;
+    }
 }
 
 /// A summarizer request before any route has shaped it.
@@ -45,9 +59,7 @@ impl Request {
             .iter()
             .map(|span| {
                 let origin = Origin { turn: span.turn, part: span.part };
-                let covered = self.carried.iter().filter(|carried| carried.origin == origin).map(|carried| {
-                    carried.bytes.end.min(span.bytes.end).saturating_sub(carried.bytes.start.max(span.bytes.start))
-                });
+                let covered = self.runs_of(origin).map(|(_, run)| overlap(&run, &span.bytes).len());
                 // A form may send a byte twice; it is exposed once.
                 covered.sum::<usize>().min(span.bytes.len())
             })
@@ -64,16 +76,21 @@ impl Request {
         let mut places = Vec::new();
         for span in &plant.spans {
             let origin = Origin { turn: span.turn, part: span.part };
-            for carried in self.carried.iter().filter(|carried| carried.origin == origin) {
-                let from = carried.bytes.start.max(span.bytes.start);
-                let to = carried.bytes.end.min(span.bytes.end);
-                if from < to {
-                    let at = carried.at + from - carried.bytes.start;
-                    places.push((carried.message, at..at + to - from));
+            for (message, run) in self.runs_of(origin) {
+                let bytes = overlap(&run, &span.bytes);
+                if !bytes.is_empty() {
+                    let at = run.at + bytes.start - run.from;
+                    places.push((message, at..at + bytes.len()));
                 }
             }
         }
         places
+    }
+
+    /// The runs copied from a part, each with the message that it stands in.
+    fn runs_of(&self, origin: Origin) -> impl Iterator<Item = (usize, Copied)> {
+        let carried = self.carried.iter().filter(move |carried| carried.origin() == origin);
+        carried.flat_map(|carried| carried.runs().map(|run| (carried.message, run)))
     }
 
     /// Appends a message that holds only `text`, noting what it carries from byte `at` of it.
@@ -86,10 +103,11 @@ impl Request {
 
 /// Notes the session bytes of `tracked`, which stands at byte `at` of message `message`.
 pub(crate) fn carry(carried: &mut Vec<Carried>, message: usize, tracked: &Tracked, at: usize) {
-    carried.extend(tracked.spans().iter().map(|span| Carried {
-        origin: span.origin,
-        bytes: span.from..span.from + span.len,
-        message,
-        at: at + span.at,
-    }));
+    carried.extend(tracked.stretches().iter().map(|stretch| Carried { message, stretch: stretch.moved(at) }));
+}
+
+/// Which bytes of its part a run and `bytes` have in common; an empty range where they have none.
+fn overlap(run: &Copied, bytes: &Range<usize>) -> Range<usize> {
+    let start = run.from.max(bytes.start);
+    start..(run.from + run.len).min(bytes.end).max(start)
 }

@@ -147,7 +147,7 @@ fn only_what_shows_tool_text_exposes_it() {
             "agent-framework",
         ];
         assert_eq!(shown, !hides.contains(&name), "{name}");
-        let carried = requests.iter().flat_map(|request| &request.carried).any(|carried| carried.origin.turn == 3);
+        let carried = requests.iter().flat_map(|request| &request.carried).any(|carried| carried.origin().turn == 3);
         assert_eq!(carried, shown, "{name}");
     }
 }

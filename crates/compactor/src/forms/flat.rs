@@ -74,26 +74,28 @@ pub(super) fn block_of<'v>(view: &'v View, items: &[Item], transcript: Transcrip
         shown: transcript.shown,
         thoughts: transcript.thoughts,
         escaper: transcript.escape.map(Escaper::new),
-        block: Block::default(),
+        out: Tracked::default(),
         joins: false,
     };
-    // With room for the instructions, so that what stands around the block does not move it to another place.
-    writer.block.text.reserve(items.iter().map(size).sum::<usize>() + INSTRUCTIONS);
-    let spans = |item: &Item| match item {
-        Item::Kept(index) => view.records[*index].text.spans().len(),
+    let stretches = |item: &Item| match item {
+        Item::Kept(index) => view.records[*index].text.stretches().len(),
         Item::Gap { .. } => 0,
     };
-    writer.block.carried.reserve(items.iter().map(spans).sum());
+    // With room for the instructions, so that what stands around the block does not move it to another place.
+    let bytes = items.iter().map(size).sum::<usize>() + INSTRUCTIONS;
+    writer.out.reserve(bytes, items.iter().map(stretches).sum());
     for item in items {
         match item {
             Item::Kept(index) => writer.record(*index),
             Item::Gap { marker, .. } => {
-                writer.block.text.push_str(marker);
+                writer.out.push_own(marker);
                 writer.joins = false;
             }
         }
     }
-    writer.block
+    let mut carried = Vec::new();
+    carry(&mut carried, 0, &writer.out, 0);
+    Block { text: writer.out.into_parts().0, carried }
 }
 
 struct Writer<'v> {
@@ -102,7 +104,7 @@ struct Writer<'v> {
     shown: Shown,
     thoughts: Option<&'v Thoughts>,
     escaper: Option<Escaper>,
-    block: Block,
+    out: Tracked,
     /// An entry stands directly before, so that the next one is parted from it.
     joins: bool,
 }
@@ -138,9 +140,9 @@ impl Writer<'_> {
             self.entry(&label(self.labels, record, index + 1, self.escaper.as_ref()));
             self.body(body);
             if !is_apart {
-                self.block.text.push_str(&calls);
+                self.out.push_own(&calls);
             }
-            self.block.text.push_str(end(self.labels, record));
+            self.out.push_own(end(self.labels, record));
         }
         if is_apart && !calls.is_empty() {
             self.entry(&calls);
@@ -171,34 +173,25 @@ impl Writer<'_> {
 
     fn entry(&mut self, text: &str) {
         if self.joins {
-            self.block.text.push_str(self.labels.between);
+            self.out.push_own(self.labels.between);
         }
         self.joins = true;
-        self.block.text.push_str(text);
+        self.out.push_own(text);
     }
 
     fn body(&mut self, body: &Tracked) {
         match &self.escaper {
-            None => self.block.body(body),
-            Some(escaper) => {
-                let escaped = escaper.tracked(body);
-                self.block.body(&escaped);
-            }
+            None => self.out.push_tracked(body),
+            Some(escaper) => escaper.push(&mut self.out, body),
         }
     }
 }
 
 impl Block {
-    fn body(&mut self, body: &Tracked) {
-        carry(&mut self.carried, 0, body, self.text.len());
-        self.text.push_str(body.text());
-    }
-
     /// The text between `before` and `behind`, as message `message`.
     fn placed(mut self, before: &str, behind: &str, message: usize) -> (String, Vec<Carried>) {
         for carried in &mut self.carried {
-            carried.message = message;
-            carried.at += before.len();
+            carried.put(message, before.len());
         }
         self.text.insert_str(0, before);
         self.text.push_str(behind);

@@ -62,7 +62,7 @@ impl<'a> Frame<'a> {
                 text.push_own(SEPARATOR);
             }
             let said = view.typed_text(record);
-            text.push_range(said, 0..said.text().len());
+            text.push_tracked(said);
         }
         if !text.text().trim().is_empty() {
             self.request.push_tracked(Message::text(MessageRole::System, text.text()), &text, 0);
