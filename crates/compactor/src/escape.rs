@@ -1,5 +1,7 @@
 //! Keeping session text from acting as a transcript's own markup.
 
+use std::borrow::Cow;
+
 use regex::Regex;
 
 use crate::axes::Escape;
@@ -23,7 +25,36 @@ impl Escaper {
 
     /// Appends `text` to `out`, escaped; what is copied stays known.
     pub(crate) fn push(&self, out: &mut Tracked, text: &Tracked) {
-        out.push_rewritten(text, |text, escaped| match self {
+        out.push_rewritten(text, |text, escaped| self.escape(text, |at, entity| escaped.replace(at..at + 1, entity)));
+    }
+
+    /// Text that stands outside the records' own: names, ids and arguments.
+    pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let (mut out, mut done) = (String::new(), 0);
+        self.escape(text, |at, entity| {
+            out.push_str(&text[done..at]);
+            out.push_str(entity);
+            done = at + 1;
+        });
+        if done == 0 {
+            return text.into();
+        }
+        out.push_str(&text[done..]);
+        out.into()
+    }
+
+    /// Text inside a double-quoted attribute.
+    pub(crate) fn attribute<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let escaped = self.text(text);
+        match self {
+            Self::Xml if escaped.contains('"') => escaped.replace('"', "&quot;").into(),
+            Self::Xml | Self::OwnTags(_) => escaped,
+        }
+    }
+
+    /// Tells of every byte that something else stands for, in order, and what does.
+    fn escape(&self, text: &str, mut tell: impl FnMut(usize, &str)) {
+        match self {
             Self::Xml => {
                 for at in scan::places(text, |byte| matches!(byte, b'&' | b'<' | b'>')) {
                     let entity = match text.as_bytes()[at] {
@@ -31,29 +62,10 @@ impl Escaper {
                         b'<' => "&lt;",
                         _ => "&gt;",
                     };
-                    escaped.replace(at..at + 1, entity);
+                    tell(at, entity);
                 }
             }
-            Self::OwnTags(tags) => {
-                for found in tags.find_iter(text) {
-                    escaped.replace(found.start()..found.start() + 1, "&lt;");
-                }
-            }
-        });
-    }
-
-    /// Text that stands outside the records' own: names, ids and arguments.
-    pub(crate) fn text(&self, text: &str) -> String {
-        let mut out = Tracked::default();
-        self.push(&mut out, &Tracked::own(text));
-        out.into_parts().0
-    }
-
-    /// Text inside a double-quoted attribute.
-    pub(crate) fn attribute(&self, text: &str) -> String {
-        match self {
-            Self::Xml => self.text(text).replace('"', "&quot;"),
-            Self::OwnTags(_) => self.text(text),
+            Self::OwnTags(tags) => tags.find_iter(text).for_each(|found| tell(found.start(), "&lt;")),
         }
     }
 }
@@ -69,6 +81,7 @@ fn own_tags(tags: &[String]) -> Regex {
 mod tests {
     use super::Escaper;
     use crate::axes::Escape;
+    use crate::scan;
 
     #[test]
     fn markup_is_escaped_whole_or_by_tag() {

@@ -56,7 +56,7 @@ pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[RecordCall], e
             out.push_str(lines.between);
         }
         let arguments = arguments(lines.arguments, &call.arguments);
-        let arguments = escaper.map_or(Cow::Borrowed(&*arguments), |escaper| escaper.text(&arguments).into());
+        let arguments = escaper.map_or(Cow::Borrowed(&*arguments), |escaper| escaper.text(&arguments));
         let id = attribute(&call.id, escaper);
         let name = attribute(&call.name, escaper);
         out.push_str(&fill(lines.each, &[("{id}", &id), ("{name}", &name), ("{arguments}", &arguments)]));
@@ -66,7 +66,7 @@ pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[RecordCall], e
 }
 
 fn attribute<'t>(text: &'t str, escaper: Option<&Escaper>) -> Cow<'t, str> {
-    escaper.map_or(Cow::Borrowed(text), |escaper| escaper.attribute(text).into())
+    escaper.map_or(Cow::Borrowed(text), |escaper| escaper.attribute(text))
 }
 
 /// Fills holes in one pass: what is filled in is never looked at for holes again.

@@ -223,6 +223,8 @@ fn speaker(turn: &Turn) -> Speaker {
 /// Parts joined by line breaks; what is not text leaves a placeholder.
 pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
     let mut text = Tracked::default();
+    let bytes = |part: &Part| if let Part::Text(said) = part { said.len() + 1 } else { 0 };
+    text.reserve(turn.parts.iter().map(bytes).sum(), turn.parts.len());
     for (place, part) in turn.parts.iter().enumerate() {
         if place > 0 {
             text.push_own("\n");

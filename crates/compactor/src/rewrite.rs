@@ -58,9 +58,12 @@ impl<'a> Rewrite<'a> {
     fn keep_to(&mut self, end: usize) {
         if !self.is_changed {
             self.is_changed = true;
-            // Most edits are escapes, a byte or two longer than what they stand for.
             let bytes = self.source.text().len();
-            self.out.reserve(bytes + bytes / 16, self.source.stretches().len());
+            self.gathering.expect(bytes);
+            if self.out.text().is_empty() {
+                // Most edits are escapes, a byte or two longer than what they stand for.
+                self.out.reserve(bytes + bytes / 16, self.source.stretches().len());
+            }
         }
         self.copy(self.done..end);
     }

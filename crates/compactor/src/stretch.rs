@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use crate::tracked::{Copied, Origin};
 
+/// Bytes of escaped text for each byte that its gaps take, about.
+const USUAL_RUN: usize = 16;
+
 /// Runs of one part, in order, between which little was left out and little was written. What lies between two
 /// runs takes two bytes as a rule, so that a stretch is a small share of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,8 +49,8 @@ impl Stretch {
     }
 }
 
-/// Where a run begins.
-#[derive(Debug, Clone, Copy)]
+/// A place in the tracked text, and in the part.
+#[derive(Debug, Default, Clone, Copy)]
 struct Place {
     at: usize,
     from: usize,
@@ -94,13 +97,6 @@ impl Gap {
     /// The most bytes of either kind: both counts stand in one byte.
     const MOST: usize = 15;
 
-    fn between(before: &Copied, behind: &Copied) -> Option<Self> {
-        let left_out = behind.from.checked_sub(before.from + before.len)?;
-        let written = behind.at.checked_sub(before.at + before.len)?;
-        let fits = before.origin == behind.origin && left_out <= Self::MOST && written <= Self::MOST;
-        fits.then_some(Self { left_out, written })
-    }
-
     /// Appends the length of a run, seven bits a byte, the lowest first, all but the last byte with the eighth
     /// bit set; then the gap.
     fn write(self, mut run: usize, bytes: &mut Vec<u8>) {
@@ -129,28 +125,45 @@ impl Gap {
 /// Runs as they are copied, in the order of the text; those that stand close together become one stretch.
 #[derive(Debug, Default)]
 pub(crate) struct Gathering {
+    /// The first run of the stretch that is open.
     first: Option<Copied>,
-    last: Option<Copied>,
+    /// The length of its last one, and where that ends.
+    last: usize,
+    end: Place,
     gaps: Vec<u8>,
 }
 
 impl Gathering {
+    /// Makes room for what lies between the runs of a text of `bytes`.
+    pub(crate) fn expect(&mut self, bytes: usize) {
+        self.gaps.reserve(bytes / USUAL_RUN);
+    }
+
     pub(crate) fn push(&mut self, run: Copied, stretches: &mut Vec<Stretch>) {
-        match self.last.and_then(|last| Some((last.len, Gap::between(&last, &run)?))) {
-            Some((len, gap)) => gap.write(len, &mut self.gaps),
+        match self.gap_before(&run) {
+            Some(gap) => gap.write(self.last, &mut self.gaps),
             None => {
                 self.close(stretches);
                 self.first = Some(run);
             }
         }
-        self.last = Some(run);
+        self.last = run.len;
+        self.end = Place { at: run.at + run.len, from: run.from + run.len };
+    }
+
+    /// What lies between the open stretch and `run`; `None` where it does not go on with that.
+    fn gap_before(&self, run: &Copied) -> Option<Gap> {
+        let is_same = self.first.as_ref().is_some_and(|first| first.origin == run.origin);
+        let left_out = run.from.checked_sub(self.end.from)?;
+        let written = run.at.checked_sub(self.end.at)?;
+        (is_same && left_out <= Gap::MOST && written <= Gap::MOST).then_some(Gap { left_out, written })
     }
 
     /// Ends the stretch that is open.
     pub(crate) fn close(&mut self, stretches: &mut Vec<Stretch>) {
-        if let (Some(first), Some(last)) = (self.first.take(), self.last.take()) {
+        if let Some(first) = self.first.take() {
             let gaps = (!self.gaps.is_empty()).then(|| Arc::from(&*self.gaps));
-            stretches.push(Stretch { gaps, last: last.len, ..Stretch::of(first) });
+            stretches.push(Stretch { gaps, last: self.last, ..Stretch::of(first) });
             self.gaps.clear();
         }
     }
@@ -160,6 +173,9 @@ impl Gathering {
 mod tests {
     use super::{Gathering, Stretch};
     use crate::tracked::{Copied, Origin};
+
+    /// Bytes of escaped text for each byte that its gaps take, about.
+    const USUAL_RUN: usize = 16;
 
     fn run(at: usize, turn: usize, from: usize, len: usize) -> Copied {
         Copied { at, origin: Origin { turn, part: 0 }, from, len }

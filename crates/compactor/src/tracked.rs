@@ -72,8 +72,8 @@ impl Tracked {
 
     /// Makes room for `bytes` of text in `stretches`.
     pub(crate) fn reserve(&mut self, bytes: usize, stretches: usize) {
-        self.text.reserve(bytes);
-        self.stretches.reserve(stretches);
+        self.text.reserve_exact(bytes);
+        self.stretches.reserve_exact(stretches);
     }
 
     /// Appends text of the compactor's own.

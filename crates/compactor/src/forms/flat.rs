@@ -153,7 +153,7 @@ impl Writer<'_> {
         let Some(thoughts) = self.thoughts.filter(|_| !record.thought.trim().is_empty()) else { return };
         let end = thoughts.most.map_or(record.thought.len(), |most| char_offset(&record.thought, most));
         let cut = &record.thought[..end];
-        let thought = self.escaper.as_ref().map_or(Cow::Borrowed(cut), |escaper| escaper.text(cut).into());
+        let thought = self.escaper.as_ref().map_or(Cow::Borrowed(cut), |escaper| escaper.text(cut));
         self.entry(&format!("{}{thought}", thoughts.label));
     }
 
@@ -227,7 +227,11 @@ impl Block {
         let (open, close) = from.arm.wrapper.as_ref().map_or(("", ""), |wrapper| (&*wrapper.open, &*wrapper.close));
         let before = format!("{}{}{open}", spaced(&head, "", SEPARATOR), prose.before);
         let behind = format!("{close}{}{}", prose.behind, spaced(&tail, SEPARATOR, ""));
-        let turn_chars = self.text.chars().count();
+        // Without a bound it only matters whether there are any.
+        let turn_chars = match from.arm.caps.total {
+            Some(_) => self.text.chars().count(),
+            None => self.text.len(),
+        };
         let system = system.filter(|text| !text.is_empty());
         let (text, carried) = self.placed(&before, &behind, usize::from(system.is_some()));
         let system = system.map(|text| Message::text(MessageRole::System, text));
