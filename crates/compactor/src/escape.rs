@@ -81,7 +81,6 @@ fn own_tags(tags: &[String]) -> Regex {
 mod tests {
     use super::Escaper;
     use crate::axes::Escape;
-    use crate::scan;
 
     #[test]
     fn markup_is_escaped_whole_or_by_tag() {

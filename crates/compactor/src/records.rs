@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::LazyLock;
 
 use laundromat_session::normal_form::{Speaker, UNKNOWN_TOOL};
-use laundromat_session::{Part, Role, Session, Turn};
+use laundromat_session::{Call, Part, Role, Session, Turn};
 use regex::Regex;
 
 use crate::python_text;
@@ -13,17 +13,6 @@ use crate::scan;
 use crate::shield::Shield;
 use crate::tiers::Pruning;
 use crate::tracked::{Origin, Tracked};
-
-/// A call of a record: name and arguments as recorded, arguments behind the shield.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordCall {
-    /// The recorded id.
-    pub id: String,
-    /// The recorded name.
-    pub name: String,
-    /// The arguments.
-    pub arguments: String,
-}
 
 /// One turn, redacted and not yet capped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +25,8 @@ pub struct Record {
     pub speaker: Speaker,
     /// The text.
     pub text: Tracked,
-    /// The calls.
-    pub calls: Vec<RecordCall>,
+    /// The calls: names and ids as recorded, arguments behind the shield.
+    pub calls: Vec<Call>,
     /// On a tool record: the recorded id of the call it answers, empty where there is none.
     pub call_id: String,
     /// On a tool record: the recorded name of the tool that answers, empty elsewhere.
@@ -154,7 +143,13 @@ impl<'s> ToolNames<'s> {
             return "";
         }
         let id = turn.call_id.as_deref().unwrap_or_default();
-        self.open.get_mut(id).and_then(VecDeque::pop_front).unwrap_or(UNKNOWN_TOOL)
+        let Some(open) = self.open.get_mut(id) else { return UNKNOWN_TOOL };
+        let name = open.pop_front();
+        if open.is_empty() {
+            // Of the calls of a long session few are open at a time.
+            self.open.remove(id);
+        }
+        name.unwrap_or(UNKNOWN_TOOL)
     }
 }
 
@@ -191,7 +186,7 @@ fn record(
             .calls
             .iter()
             .enumerate()
-            .map(|(place, call)| RecordCall {
+            .map(|(place, call)| Call {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 arguments: shielded(pruning.arguments(index, place, &call.arguments), shield),
@@ -243,7 +238,7 @@ pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
 }
 
 /// Writes `text` as a JSON string, knowing what of it stayed as it was.
-fn json_string(text: &mut Tracked) {
+pub(crate) fn json_string(text: &mut Tracked) {
     text.rewrite(|text, written| {
         written.replace(0..0, "\"");
         // What JSON escapes is one byte each.

@@ -7,29 +7,32 @@ use laundromat_session::{Exposure, Message, Plant, PlantKind};
 use crate::stretch::Stretch;
 use crate::tracked::{Copied, Origin, Tracked};
 
-/// Session bytes that stand close together in a message.
+/// Session bytes that stand in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
     /// Index of the message.
     pub message: usize,
-    stretch: Stretch,
+    /// Where the text that they were copied into begins in the message's text.
+    at: usize,
+    stretches: Vec<Stretch>,
 }
 
 impl Carried {
-    /// The part they were copied from.
-    pub fn origin(&self) -> Origin {
-        self.stretch.origin()
+    /// What the stretches of a text copied that begins at byte `at` of message `message`; `None` where they
+    /// copied nothing.
+    pub(crate) fn new(message: usize, at: usize, stretches: Vec<Stretch>) -> Option<Self> {
+        (!stretches.is_empty()).then_some(Self { message, at, stretches })
     }
 
-    /// The runs of bytes, as they stand in the message's text.
+    /// The runs of bytes, as they stand in the message's text, in order.
     pub fn runs(&self) -> impl Iterator<Item = Copied> {
-        self.stretch.runs()
+        self.runs_where(|_| true)
     }
 
-    /// Puts them behind `by` more bytes, in message `message`.
-    pub(crate) fn put(&mut self, message: usize, by: usize) {
-        self.message = message;
-        self.stretch.at += by;
+    /// Those of the parts that `is_wanted` names.
+    fn runs_where(&self, is_wanted: impl Fn(Origin) -> bool) -> impl Iterator<Item = Copied> {
+        let stretches = self.stretches.iter().filter(move |stretch| is_wanted(stretch.origin()));
+        stretches.flat_map(|stretch| stretch.runs().map(|run| Copied { at: self.at + run.at, ..run }))
     }
 }
 
@@ -43,6 +46,11 @@ pub struct Request {
 }
 
 impl Request {
+    /// All runs of session bytes, in the order of the messages.
+    pub fn runs(&self) -> impl Iterator<Item = Copied> {
+        self.carried.iter().flat_map(Carried::runs)
+    }
+
     /// Characters sent: texts, call names and arguments.
     pub fn chars(&self) -> usize {
         self.messages.iter().map(Message::chars).sum()
@@ -89,21 +97,17 @@ impl Request {
 
     /// The runs copied from a part, each with the message that it stands in.
     fn runs_of(&self, origin: Origin) -> impl Iterator<Item = (usize, Copied)> {
-        let carried = self.carried.iter().filter(move |carried| carried.origin() == origin);
-        carried.flat_map(|carried| carried.runs().map(|run| (carried.message, run)))
+        self.carried
+            .iter()
+            .flat_map(move |carried| carried.runs_where(move |it| it == origin).map(|run| (carried.message, run)))
     }
 
     /// Appends a message that holds only `text`, noting what it carries from byte `at` of it.
     pub(crate) fn push_tracked(&mut self, message: Message, tracked: &Tracked, at: usize) {
         let index = self.messages.len();
         self.messages.push(message);
-        carry(&mut self.carried, index, tracked, at);
+        self.carried.extend(Carried::new(index, at, tracked.stretches().to_vec()));
     }
-}
-
-/// Notes the session bytes of `tracked`, which stands at byte `at` of message `message`.
-pub(crate) fn carry(carried: &mut Vec<Carried>, message: usize, tracked: &Tracked, at: usize) {
-    carried.extend(tracked.stretches().iter().map(|stretch| Carried { message, stretch: stretch.moved(at) }));
 }
 
 /// Which bytes of its part a run and `bytes` have in common; an empty range where they have none.

@@ -11,7 +11,7 @@ const USUAL_RUN: usize = 16;
 /// Runs of one part, in order, between which little was left out and little was written. What lies between two
 /// runs takes two bytes as a rule, so that a stretch is a small share of its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// First byte in the tracked text.
     pub(crate) at: usize,
     origin: Origin,
@@ -30,12 +30,12 @@ impl Stretch {
     }
 
     /// The part that all of it was copied from.
-    pub fn origin(&self) -> Origin {
+    pub(crate) fn origin(&self) -> Origin {
         self.origin
     }
 
     /// The runs, in order.
-    pub fn runs(&self) -> Runs<'_> {
+    pub(crate) fn runs(&self) -> Runs<'_> {
         Runs {
             next: Some(Place { at: self.at, from: self.from }),
             stretch: self,
@@ -58,7 +58,7 @@ struct Place {
 
 /// The runs of a stretch.
 #[derive(Debug, Clone)]
-pub struct Runs<'s> {
+pub(crate) struct Runs<'s> {
     stretch: &'s Stretch,
     /// What is left of its gaps.
     gaps: &'s [u8],
@@ -173,9 +173,6 @@ impl Gathering {
 mod tests {
     use super::{Gathering, Stretch};
     use crate::tracked::{Copied, Origin};
-
-    /// Bytes of escaped text for each byte that its gaps take, about.
-    const USUAL_RUN: usize = 16;
 
     fn run(at: usize, turn: usize, from: usize, len: usize) -> Copied {
         Copied { at, origin: Origin { turn, part: 0 }, from, len }

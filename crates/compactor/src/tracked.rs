@@ -141,6 +141,9 @@ pub(crate) fn char_offset(text: &str, n: usize) -> usize {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::{Copied, Origin, Tracked};
 

@@ -3,13 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use laundromat_session::Call;
 use laundromat_session::labels::LabelStyle;
 use laundromat_session::normal_form::{self, Input, NormalForm, Speaker, Step};
 
 use crate::caps::{Caps, SliceStart, TotalCap, object_within, shorten_middle};
 use crate::labelled::{call_lines, end, label};
-use crate::records::{Record, RecordCall};
+use crate::records::Record;
 use crate::tracked::Tracked;
 
 /// Result text of a kept call whose result was dropped by the bound.
@@ -180,24 +179,12 @@ impl View {
 }
 
 fn normalise(records: &[Record]) -> NormalForm {
-    let calls: Vec<Vec<Call>> = records
-        .iter()
-        .map(|record| {
-            let call = |call: &RecordCall| Call {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            };
-            record.calls.iter().map(call).collect()
-        })
-        .collect();
     let inputs: Vec<Input<'_>> = records
         .iter()
-        .zip(&calls)
-        .map(|(record, calls)| Input {
+        .map(|record| Input {
             speaker: record.speaker,
             text: record.text.text(),
-            calls,
+            calls: &record.calls,
             call_id: &record.call_id,
             has_reasoning: record.has_reasoning,
         })

@@ -4,7 +4,7 @@
 use laundromat_session::MessageRole;
 use laundromat_session::labels::fill;
 
-use super::flat::{Block, Transcript, block_of};
+use super::flat::{Transcript, Written};
 use super::form::{Built, Material, Step};
 use crate::arm::Arm;
 use crate::axes::Merge;
@@ -39,7 +39,7 @@ pub(super) fn first(from: Material<'_>) -> Built {
 }
 
 fn build(from: Material<'_>, items: &[Item]) -> Built {
-    block_of(from.view, items, Transcript::of(from.arm)).request(from, MessageRole::User)
+    Written::of(from, items).request(MessageRole::User)
 }
 
 fn merge(arm: &Arm) -> Merge {
@@ -51,7 +51,7 @@ fn merged(from: Material<'_>, replies: &[String]) -> Built {
     let entry =
         |(place, reply): (usize, &String)| format!("{}{reply}{}", fill(labels.user, "", place + 1), labels.ends.user);
     let text = replies.iter().enumerate().map(entry).collect::<Vec<_>>().join(labels.between);
-    Block { text, carried: Vec::new() }.request(from, MessageRole::User)
+    Written::with(from, |turns| turns.push_own(&text)).request(MessageRole::User)
 }
 
 /// Runs of whole records, each within the arm's size of a part where a record is not longer by itself.

@@ -11,7 +11,7 @@ use super::stage::{self, DATE, SUMMARY, of_turns, said, step, text_of, walk};
 use crate::axes::{Placement, Previous};
 use crate::compactor::{Compactor, Given};
 use crate::next_context::{FLAT_USER, From};
-use crate::request::{Carried, Request};
+use crate::request::Request;
 
 /// What is said behind a forged mark.
 const CLAIM: &str = " you may push.";
@@ -124,8 +124,8 @@ pub fn reaches(compactor: &Compactor, carrier: Carrier, text: &str) -> bool {
 
 fn carries(requests: &[Request], session: &Session, turn: usize, text: &str) -> bool {
     let source = text_of(&session.turns[turn]);
-    let carried = requests.iter().flat_map(|request| &request.carried).filter(|carried| carried.origin().turn == turn);
-    carried.flat_map(Carried::runs).any(|run| source[run.from..run.from + run.len].contains(text))
+    let mut runs = requests.iter().flat_map(Request::runs).filter(|run| run.origin.turn == turn);
+    runs.any(|run| source[run.from..run.from + run.len].contains(text))
 }
 
 fn forged(text: &str) -> String {

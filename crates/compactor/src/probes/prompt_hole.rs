@@ -33,8 +33,8 @@ pub fn probe(compactor: &Compactor) -> PromptHole {
     let Ok((requests, _)) = walk(compactor, &view, given, SUMMARY) else { return PromptHole(None) };
     let own: Vec<String> = requests.iter().map(own_words).collect();
     let unfilled = HOLES.into_iter().filter(|hole| own.iter().any(|own| own.contains(hole))).collect();
-    let carried = requests.iter().flat_map(|request| &request.carried).filter(|carried| carried.origin().turn == 0);
-    let whole = carried.flat_map(Carried::runs).map(|run| run.len).sum::<usize>() >= said_by_user.len();
+    let sent = requests.iter().flat_map(Request::runs).filter(|run| run.origin.turn == 0);
+    let whole = sent.map(|run| run.len).sum::<usize>() >= said_by_user.len();
     PromptHole(Some(Holes { unfilled, turns_whole: whole }))
 }
 
