@@ -30,6 +30,7 @@ mod labelled;
 pub mod marker;
 pub mod next_context;
 pub mod partition;
+mod parts;
 pub mod pipeline;
 pub mod presets;
 pub mod probes;

@@ -1,6 +1,7 @@
 //! A view: the records after an arm's caps, with what was kept and what was dropped. A form reads
 //! a view and nothing else.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use laundromat_session::labels::LabelStyle;
@@ -8,6 +9,7 @@ use laundromat_session::normal_form::{self, Input, NormalForm, Speaker, Step};
 
 use crate::caps::{Caps, SliceStart, TotalCap, object_within, shorten_middle};
 use crate::labelled::{call_lines, end, label};
+use crate::parts::Parts;
 use crate::records::Record;
 use crate::tracked::Tracked;
 
@@ -32,6 +34,8 @@ pub struct View {
     chars: Vec<(usize, usize)>,
     /// Characters of the kept records' texts.
     kept_chars: usize,
+    /// Where its parts end, for arms that ask in parts.
+    parts: Parts,
 }
 
 /// A record shortened in the middle.
@@ -81,7 +85,8 @@ impl View {
         }
         let items = (0..records.len()).map(Item::Kept).collect();
         let chars = records.iter().map(|record| (chars(record.text.text()), called(record))).collect();
-        let mut view = Self { records, normal, shortened: BTreeMap::new(), items, chars, kept_chars: 0 };
+        let mut view =
+            Self { records, normal, shortened: BTreeMap::new(), items, chars, kept_chars: 0, parts: Parts::default() };
         if let Some(cap) = &caps.total {
             view.bound(cap);
         }
@@ -102,10 +107,19 @@ impl View {
         self.kept_chars
     }
 
-    /// Characters of a record's text and calls.
-    pub(crate) fn record_chars(&self, record: usize) -> usize {
-        let (text, calls) = self.chars[record];
-        text + calls
+    /// The end of each part of its items, in which no more than `most` characters stand.
+    pub(crate) fn part_ends(&self, most: usize) -> Cow<'_, [usize]> {
+        self.parts.ends(most, self.items.iter().map(|item| self.item_chars(item)))
+    }
+
+    fn item_chars(&self, item: &Item) -> usize {
+        match item {
+            Item::Kept(record) => {
+                let (text, calls) = self.chars[*record];
+                text + calls
+            }
+            Item::Gap { marker, .. } => chars(marker),
+        }
     }
 
     /// The text of a record as forms with roles send it.
