@@ -342,7 +342,8 @@ impl Compactor {
             (previous, _) => previous.filter(|_| self.arm.previous == Previous::Slot),
         };
         // What keeps turns from writing marks keeps an earlier summary from it too.
-        let escaped = previous.zip(self.arm.escape.as_ref()).map(|(text, escape)| Escaper::new(escape).text(text));
+        let escaper = self.arm.escape.as_ref().map(Escaper::new);
+        let escaped = previous.zip(escaper.as_ref()).map(|(text, escaper)| escaper.text(text));
         let previous = escaped.as_deref().or(previous);
         let filling = Filling { budget: self.target_tokens(view), date: given.date };
         use_it(Material { view, arm: &self.arm, prose: &self.prompt.prose(filling, previous) })

@@ -1,11 +1,11 @@
 //! Keeping session text from acting as a transcript's own markup.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use regex::Regex;
 
 use crate::axes::Escape;
+use crate::scan;
 use crate::tracked::Tracked;
 
 /// A ready escape: what an arm names, compiled once a transcript.
@@ -23,45 +23,49 @@ impl Escaper {
         }
     }
 
-    /// `text` escaped; what is copied stays known.
-    pub(crate) fn tracked<'t>(&self, text: &'t Tracked) -> Cow<'t, Tracked> {
-        let edits = self.edits(text.text());
-        if edits.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(text.replaced(&edits)) }
+    /// Appends `text` to `out`, escaped; what is copied stays known.
+    pub(crate) fn push(&self, out: &mut Tracked, text: &Tracked) {
+        out.push_rewritten(text, |text, escaped| self.escape(text, |at, entity| escaped.replace(at..at + 1, entity)));
     }
 
     /// Text that stands outside the records' own: names, ids and arguments.
-    pub(crate) fn text(&self, text: &str) -> String {
-        let mut tracked = Tracked::default();
-        tracked.push_own(text);
-        self.tracked(&tracked).text().to_owned()
+    pub(crate) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let (mut out, mut done) = (String::new(), 0);
+        self.escape(text, |at, entity| {
+            out.push_str(&text[done..at]);
+            out.push_str(entity);
+            done = at + 1;
+        });
+        if done == 0 {
+            return text.into();
+        }
+        out.push_str(&text[done..]);
+        out.into()
     }
 
     /// Text inside a double-quoted attribute.
-    pub(crate) fn attribute(&self, text: &str) -> String {
+    pub(crate) fn attribute<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let escaped = self.text(text);
         match self {
-            Self::Xml => self.text(text).replace('"', "&quot;"),
-            Self::OwnTags(_) => self.text(text),
+            Self::Xml if escaped.contains('"') => escaped.replace('"', "&quot;").into(),
+            Self::Xml | Self::OwnTags(_) => escaped,
         }
     }
 
-    fn edits(&self, text: &str) -> Vec<(Range<usize>, &'static str)> {
+    /// Tells of every byte that something else stands for, in order, and what does.
+    fn escape(&self, text: &str, mut tell: impl FnMut(usize, &str)) {
         match self {
-            Self::Xml => text
-                .bytes()
-                .enumerate()
-                .filter_map(|(at, byte)| {
-                    let entity = match byte {
+            Self::Xml => {
+                for at in scan::places(text, |byte| matches!(byte, b'&' | b'<' | b'>')) {
+                    let entity = match text.as_bytes()[at] {
                         b'&' => "&amp;",
                         b'<' => "&lt;",
-                        b'>' => "&gt;",
-                        _ => return None,
+                        _ => "&gt;",
                     };
-                    Some((at..at + 1, entity))
-                })
-                .collect(),
-            Self::OwnTags(tags) => {
-                tags.find_iter(text).map(|found| (found.start()..found.start() + 1, "&lt;")).collect()
+                    tell(at, entity);
+                }
             }
+            Self::OwnTags(tags) => tags.find_iter(text).for_each(|found| tell(found.start(), "&lt;")),
         }
     }
 }

@@ -3,13 +3,13 @@
 
 use std::borrow::Cow;
 
-use laundromat_session::Role;
 use laundromat_session::labels::{Arguments, LabelStyle};
+use laundromat_session::{Call, Role};
 use serde_json::{Map, Value};
 
 use crate::escape::Escaper;
 use crate::python_text;
-use crate::records::{Record, RecordCall};
+use crate::records::Record;
 
 /// What opens `record`, number `number` from 1, in flattened text.
 pub(crate) fn label(style: &LabelStyle, record: &Record, number: usize, escaper: Option<&Escaper>) -> String {
@@ -45,7 +45,7 @@ pub(crate) fn end(style: &LabelStyle, record: &Record) -> &'static str {
 }
 
 /// The calls of a record whose text is `said`; empty where it has none, or the style writes none.
-pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[RecordCall], escaper: Option<&Escaper>) -> String {
+pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[Call], escaper: Option<&Escaper>) -> String {
     let lines = &style.calls;
     if calls.is_empty() || lines.each.is_empty() {
         return String::new();
@@ -56,7 +56,7 @@ pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[RecordCall], e
             out.push_str(lines.between);
         }
         let arguments = arguments(lines.arguments, &call.arguments);
-        let arguments = escaper.map_or(Cow::Borrowed(&*arguments), |escaper| escaper.text(&arguments).into());
+        let arguments = escaper.map_or(Cow::Borrowed(&*arguments), |escaper| escaper.text(&arguments));
         let id = attribute(&call.id, escaper);
         let name = attribute(&call.name, escaper);
         out.push_str(&fill(lines.each, &[("{id}", &id), ("{name}", &name), ("{arguments}", &arguments)]));
@@ -66,7 +66,7 @@ pub(crate) fn call_lines(style: &LabelStyle, said: &str, calls: &[RecordCall], e
 }
 
 fn attribute<'t>(text: &'t str, escaper: Option<&Escaper>) -> Cow<'t, str> {
-    escaper.map_or(Cow::Borrowed(text), |escaper| escaper.attribute(text).into())
+    escaper.map_or(Cow::Borrowed(text), |escaper| escaper.attribute(text))
 }
 
 /// Fills holes in one pass: what is filled in is never looked at for holes again.
@@ -111,12 +111,12 @@ fn arguments(style: Arguments, recorded: &str) -> Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use laundromat_session::Call;
     use laundromat_session::labels::{self, Arguments};
 
     use super::{arguments, call_lines, fill};
     use crate::axes::Escape;
     use crate::escape::Escaper;
-    use crate::records::RecordCall;
 
     #[test]
     fn holes_are_filled_once() {
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn calls_cannot_leave_their_attribute() {
         let style = labels::by_id("xml-message-type").expect("a style");
-        let call = RecordCall { id: "c".to_owned(), name: "a\"><b".to_owned(), arguments: "<x>".to_owned() };
+        let call = Call { id: "c".to_owned(), name: "a\"><b".to_owned(), arguments: "<x>".to_owned() };
         assert_eq!(
             call_lines(style, "", &[call], Some(&Escaper::new(&Escape::Xml))),
             "<tool_call id=\"c\" name=\"a&quot;&gt;&lt;b\">&lt;x&gt;</tool_call>"

@@ -2,31 +2,26 @@
 //! transcript. Line breaks inside strings become the two characters `\n`, so no line can be forged.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use serde::de::IgnoredAny;
 
+use crate::rewrite::Rewrite;
+use crate::scan;
 use crate::tracked::Tracked;
 
 /// Writes a tool result as ADK does: an object as Python's dict, anything else as the text of
 /// `{'result': ...}`. What of the text stays as it was stays known.
 pub(crate) fn result(text: &mut Tracked) {
-    if is_object(text.text()) {
-        let edits = object_edits(text.text());
-        text.replace(&edits);
-        return;
-    }
-    let mut out = Tracked::default();
-    out.push_own("{'result': ");
-    let quote = quote_for(text.text());
-    out.push_own(&quote.to_string());
-    let mut body = std::mem::take(text);
-    let edits = escapes(body.text(), quote);
-    body.replace(&edits);
-    let end = body.text().len();
-    out.push_range(&body, 0..end);
-    out.push_own(&format!("{quote}}}"));
-    *text = out;
+    let is_object = is_object(text.text());
+    text.rewrite(|text, written| match is_object {
+        true => object(text, written),
+        false => {
+            let quote = quote_for(text);
+            written.replace(0..0, &format!("{{'result': {quote}"));
+            escape(text, quote, written);
+            written.replace(text.len()..text.len(), &format!("{quote}}}"));
+        }
+    });
 }
 
 /// Arguments as Python's dict; what is no JSON object stays as it is.
@@ -34,11 +29,9 @@ pub(crate) fn arguments(arguments: &str) -> String {
     if !is_object(arguments) {
         return arguments.to_owned();
     }
-    let mut text = Tracked::default();
-    text.push_own(arguments);
-    let edits = object_edits(arguments);
-    text.replace(&edits);
-    text.text().to_owned()
+    let mut text = Tracked::own(arguments);
+    text.rewrite(object);
+    text.into_parts().0
 }
 
 /// Whether `text` is a JSON object. Nothing is made of it: results can be large.
@@ -51,17 +44,18 @@ fn quote_for(text: &str) -> char {
     if text.contains('\'') && !text.contains('"') { '"' } else { '\'' }
 }
 
-/// What has to change in `text` inside a Python string.
-fn escapes(text: &str, quote: char) -> Vec<(Range<usize>, Cow<'static, str>)> {
-    // Most bytes are none of these, and the first of a longer character that may be a control is 0xc2.
-    let is_plain =
-        |byte: u8| byte >= b' ' && byte != b'\\' && char::from(byte) != quote && !matches!(byte, 0x7f | 0xc2);
-    let bytes = text.bytes().enumerate().filter(|(_, byte)| !is_plain(*byte));
-    let edits = bytes.filter_map(|(at, _)| {
-        let c = text[at..].chars().next()?;
-        Some((at..at + c.len_utf8(), escaped(c, quote)?))
-    });
-    edits.collect()
+/// Writes `text` as it stands inside a Python string.
+fn escape(text: &str, quote: char, written: &mut Rewrite<'_>) {
+    // The first byte of a longer character that may be a control is 0xc2.
+    let quote_byte = quote as u8;
+    let may_be_escaped = |byte| byte < b' ' || byte == b'\\' || byte == quote_byte || byte == 0x7f || byte == 0xc2;
+    for at in scan::places(text, may_be_escaped) {
+        if let Some(c) = text[at..].chars().next()
+            && let Some(with) = escaped(c, quote)
+        {
+            written.replace(at..at + c.len_utf8(), &with);
+        }
+    }
 }
 
 fn escaped(c: char, quote: char) -> Option<Cow<'static, str>> {
@@ -80,39 +74,34 @@ fn escaped(c: char, quote: char) -> Option<Cow<'static, str>> {
     }
 }
 
-/// Turns valid JSON into Python text: quotes, escapes, constants and the space around punctuation.
-fn object_edits(json: &str) -> Vec<(Range<usize>, Cow<'static, str>)> {
+/// Writes valid JSON as Python text: quotes, escapes, constants and the space around punctuation.
+fn object(json: &str, written: &mut Rewrite<'_>) {
     let bytes = json.as_bytes();
-    let mut edits = Vec::new();
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => at = string_edits(json, at, &mut edits),
-            b' ' | b'\n' | b'\r' | b'\t' => {
-                edits.push((at..at + 1, "".into()));
+        let (len, with) = match byte {
+            b'"' => {
+                at = string(json, at, written);
+                continue;
+            }
+            b' ' | b'\n' | b'\r' | b'\t' => (1, ""),
+            b',' => (1, ", "),
+            b':' => (1, ": "),
+            b't' => (4, "True"),
+            b'f' => (5, "False"),
+            b'n' => (4, "None"),
+            _ => {
                 at += 1;
+                continue;
             }
-            b',' | b':' => {
-                edits.push((at..at + 1, if *byte == b',' { ", " } else { ": " }.into()));
-                at += 1;
-            }
-            b't' | b'f' | b'n' => {
-                let (len, word) = match byte {
-                    b't' => (4, "True"),
-                    b'f' => (5, "False"),
-                    _ => (4, "None"),
-                };
-                edits.push((at..at + len, word.into()));
-                at += len;
-            }
-            _ => at += 1,
-        }
+        };
+        written.replace(at..at + len, with);
+        at += len;
     }
-    edits
 }
 
-/// Edits of the string that opens at `start`; returns where it ends.
-fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, Cow<'static, str>)>) -> usize {
+/// Writes the string that opens at `start`; returns where it ends.
+fn string(json: &str, start: usize, written: &mut Rewrite<'_>) -> usize {
     let bytes = json.as_bytes();
     let mut end = start + 1;
     while bytes.get(end).is_some_and(|byte| *byte != b'"') {
@@ -121,7 +110,7 @@ fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, Cow<'st
     let value = serde_json::from_str::<String>(&json[start..=end]).unwrap_or_default();
     let quote = quote_for(&value);
     let mark = if quote == '"' { "\"" } else { "'" };
-    edits.push((start..start + 1, mark.into()));
+    written.replace(start..start + 1, mark);
     let mut at = start + 1;
     while at < end {
         let rest = &json[at..end];
@@ -134,13 +123,13 @@ fn string_edits(json: &str, start: usize, edits: &mut Vec<(Range<usize>, Cow<'st
         };
         let is_escape = rest.starts_with('\\');
         match c.and_then(|c| escaped(c, quote)) {
-            Some(text) => edits.push((at..at + len, text)),
-            None if is_escape => edits.push((at..at + len, c.map(String::from).unwrap_or_default().into())),
+            Some(text) => written.replace(at..at + len, &text),
+            None if is_escape => written.replace(at..at + len, &c.map(String::from).unwrap_or_default()),
             None => {}
         }
         at += len;
     }
-    edits.push((end..end + 1, mark.into()));
+    written.replace(end..end + 1, mark);
     end + 1
 }
 
@@ -173,8 +162,8 @@ mod tests {
         let mut tracked = Tracked::default();
         tracked.push_copied(text, Origin { turn: 0, part: 0 });
         result(&mut tracked);
-        for span in tracked.spans() {
-            assert_eq!(tracked.text()[span.at..span.at + span.len], text[span.from..span.from + span.len]);
+        for run in tracked.runs() {
+            assert_eq!(tracked.text()[run.at..run.at + run.len], text[run.from..run.from + run.len]);
         }
         tracked.text().to_owned()
     }

@@ -2,28 +2,17 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
 use std::sync::LazyLock;
 
 use laundromat_session::normal_form::{Speaker, UNKNOWN_TOOL};
-use laundromat_session::{Part, Role, Session, Turn};
+use laundromat_session::{Call, Part, Role, Session, Turn};
 use regex::Regex;
 
 use crate::python_text;
+use crate::scan;
 use crate::shield::Shield;
 use crate::tiers::Pruning;
 use crate::tracked::{Origin, Tracked};
-
-/// A call of a record: name and arguments as recorded, arguments behind the shield.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RecordCall {
-    /// The recorded id.
-    pub id: String,
-    /// The recorded name.
-    pub name: String,
-    /// The arguments.
-    pub arguments: String,
-}
 
 /// One turn, redacted and not yet capped.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +25,8 @@ pub struct Record {
     pub speaker: Speaker,
     /// The text.
     pub text: Tracked,
-    /// The calls.
-    pub calls: Vec<RecordCall>,
+    /// The calls: names and ids as recorded, arguments behind the shield.
+    pub calls: Vec<Call>,
     /// On a tool record: the recorded id of the call it answers, empty where there is none.
     pub call_id: String,
     /// On a tool record: the recorded name of the tool that answers, empty elsewhere.
@@ -154,7 +143,13 @@ impl<'s> ToolNames<'s> {
             return "";
         }
         let id = turn.call_id.as_deref().unwrap_or_default();
-        self.open.get_mut(id).and_then(VecDeque::pop_front).unwrap_or(UNKNOWN_TOOL)
+        let Some(open) = self.open.get_mut(id) else { return UNKNOWN_TOOL };
+        let name = open.pop_front();
+        if open.is_empty() {
+            // Of the calls of a long session few are open at a time.
+            self.open.remove(id);
+        }
+        name.unwrap_or(UNKNOWN_TOOL)
     }
 }
 
@@ -191,7 +186,7 @@ fn record(
             .calls
             .iter()
             .enumerate()
-            .map(|(place, call)| RecordCall {
+            .map(|(place, call)| Call {
                 id: call.id.clone(),
                 name: call.name.clone(),
                 arguments: shielded(pruning.arguments(index, place, &call.arguments), shield),
@@ -206,10 +201,9 @@ fn record(
 
 fn shielded(arguments: &str, shield: Option<&Shield>) -> String {
     let Some(shield) = shield else { return arguments.to_owned() };
-    let mut text = Tracked::default();
-    text.push_own(arguments);
+    let mut text = Tracked::own(arguments);
     shield.apply(&mut text);
-    text.text().to_owned()
+    text.into_parts().0
 }
 
 fn speaker(turn: &Turn) -> Speaker {
@@ -224,6 +218,8 @@ fn speaker(turn: &Turn) -> Speaker {
 /// Parts joined by line breaks; what is not text leaves a placeholder.
 pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
     let mut text = Tracked::default();
+    let bytes = |part: &Part| if let Part::Text(said) = part { said.len() + 1 } else { 0 };
+    text.reserve(turn.parts.iter().map(bytes).sum(), turn.parts.len());
     for (place, part) in turn.parts.iter().enumerate() {
         if place > 0 {
             text.push_own("\n");
@@ -242,25 +238,25 @@ pub(crate) fn flatten(index: usize, turn: &Turn) -> Tracked {
 }
 
 /// Writes `text` as a JSON string, knowing what of it stayed as it was.
-fn json_string(text: &mut Tracked) {
-    let mut edits: Vec<(Range<usize>, Cow<'static, str>)> = vec![(0..0, "\"".into())];
-    // What JSON escapes is one byte each.
-    for (at, byte) in text.text().bytes().enumerate().filter(|(_, byte)| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
-        let escaped = match byte {
-            b'"' => "\\\"".into(),
-            b'\\' => "\\\\".into(),
-            b'\n' => "\\n".into(),
-            b'\r' => "\\r".into(),
-            b'\t' => "\\t".into(),
-            8 => "\\b".into(),
-            12 => "\\f".into(),
-            byte => format!("\\u{byte:04x}").into(),
-        };
-        edits.push((at..at + 1, escaped));
-    }
-    let end = text.text().len();
-    edits.push((end..end, "\"".into()));
-    text.replace(&edits);
+pub(crate) fn json_string(text: &mut Tracked) {
+    text.rewrite(|text, written| {
+        written.replace(0..0, "\"");
+        // What JSON escapes is one byte each.
+        for at in scan::places(text, |byte| byte < b' ' || byte == b'"' || byte == b'\\') {
+            let escape: Cow<'static, str> = match text.as_bytes()[at] {
+                b'"' => "\\\"".into(),
+                b'\\' => "\\\\".into(),
+                b'\n' => "\\n".into(),
+                b'\r' => "\\r".into(),
+                b'\t' => "\\t".into(),
+                8 => "\\b".into(),
+                12 => "\\f".into(),
+                byte => format!("\\u{byte:04x}").into(),
+            };
+            written.replace(at..at + 1, &escape);
+        }
+        written.replace(text.len()..text.len(), "\"");
+    });
 }
 
 fn compiled(pattern: &str) -> Regex {
@@ -293,8 +289,11 @@ fn strip_thinking(text: &mut Tracked) {
 }
 
 fn cover(text: &mut Tracked, pattern: &Regex, with: &str) {
-    let edits: Vec<_> = pattern.find_iter(text.text()).map(|found| (found.range(), with.to_owned())).collect();
-    text.replace(&edits);
+    text.rewrite(|text, covered| {
+        for found in pattern.find_iter(text) {
+            covered.replace(found.range(), with);
+        }
+    });
 }
 
 #[cfg(test)]

@@ -4,19 +4,36 @@ use std::ops::Range;
 
 use laundromat_session::{Exposure, Message, Plant, PlantKind};
 
-use crate::tracked::{Origin, Tracked};
+use crate::stretch::Stretch;
+use crate::tracked::{Copied, Origin, Tracked};
 
 /// Session bytes that stand in a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Carried {
-    /// The part they were copied from.
-    pub origin: Origin,
-    /// Which bytes of it.
-    pub bytes: Range<usize>,
     /// Index of the message.
     pub message: usize,
-    /// First byte in the message's text.
-    pub at: usize,
+    /// Where the text that they were copied into begins in the message's text.
+    at: usize,
+    stretches: Vec<Stretch>,
+}
+
+impl Carried {
+    /// What the stretches of a text copied that begins at byte `at` of message `message`; `None` where they
+    /// copied nothing.
+    pub(crate) fn new(message: usize, at: usize, stretches: Vec<Stretch>) -> Option<Self> {
+        (!stretches.is_empty()).then_some(Self { message, at, stretches })
+    }
+
+    /// The runs of bytes, as they stand in the message's text, in order.
+    pub fn runs(&self) -> impl Iterator<Item = Copied> {
+        self.runs_where(|_| true)
+    }
+
+    /// Those of the parts that `is_wanted` names.
+    fn runs_where(&self, is_wanted: impl Fn(Origin) -> bool) -> impl Iterator<Item = Copied> {
+        let stretches = self.stretches.iter().filter(move |stretch| is_wanted(stretch.origin()));
+        stretches.flat_map(|stretch| stretch.runs().map(|run| Copied { at: self.at + run.at, ..run }))
+    }
 }
 
 /// A summarizer request before any route has shaped it.
@@ -29,6 +46,11 @@ pub struct Request {
 }
 
 impl Request {
+    /// All runs of session bytes, in the order of the messages.
+    pub fn runs(&self) -> impl Iterator<Item = Copied> {
+        self.carried.iter().flat_map(Carried::runs)
+    }
+
     /// Characters sent: texts, call names and arguments.
     pub fn chars(&self) -> usize {
         self.messages.iter().map(Message::chars).sum()
@@ -45,9 +67,7 @@ impl Request {
             .iter()
             .map(|span| {
                 let origin = Origin { turn: span.turn, part: span.part };
-                let covered = self.carried.iter().filter(|carried| carried.origin == origin).map(|carried| {
-                    carried.bytes.end.min(span.bytes.end).saturating_sub(carried.bytes.start.max(span.bytes.start))
-                });
+                let covered = self.runs_of(origin).map(|(_, run)| overlap(&run, &span.bytes).len());
                 // A form may send a byte twice; it is exposed once.
                 covered.sum::<usize>().min(span.bytes.len())
             })
@@ -64,32 +84,34 @@ impl Request {
         let mut places = Vec::new();
         for span in &plant.spans {
             let origin = Origin { turn: span.turn, part: span.part };
-            for carried in self.carried.iter().filter(|carried| carried.origin == origin) {
-                let from = carried.bytes.start.max(span.bytes.start);
-                let to = carried.bytes.end.min(span.bytes.end);
-                if from < to {
-                    let at = carried.at + from - carried.bytes.start;
-                    places.push((carried.message, at..at + to - from));
+            for (message, run) in self.runs_of(origin) {
+                let bytes = overlap(&run, &span.bytes);
+                if !bytes.is_empty() {
+                    let at = run.at + bytes.start - run.from;
+                    places.push((message, at..at + bytes.len()));
                 }
             }
         }
         places
     }
 
+    /// The runs copied from a part, each with the message that it stands in.
+    fn runs_of(&self, origin: Origin) -> impl Iterator<Item = (usize, Copied)> {
+        self.carried
+            .iter()
+            .flat_map(move |carried| carried.runs_where(move |it| it == origin).map(|run| (carried.message, run)))
+    }
+
     /// Appends a message that holds only `text`, noting what it carries from byte `at` of it.
     pub(crate) fn push_tracked(&mut self, message: Message, tracked: &Tracked, at: usize) {
         let index = self.messages.len();
         self.messages.push(message);
-        carry(&mut self.carried, index, tracked, at);
+        self.carried.extend(Carried::new(index, at, tracked.stretches().to_vec()));
     }
 }
 
-/// Notes the session bytes of `tracked`, which stands at byte `at` of message `message`.
-pub(crate) fn carry(carried: &mut Vec<Carried>, message: usize, tracked: &Tracked, at: usize) {
-    carried.extend(tracked.spans().iter().map(|span| Carried {
-        origin: span.origin,
-        bytes: span.from..span.from + span.len,
-        message,
-        at: at + span.at,
-    }));
+/// Which bytes of its part a run and `bytes` have in common; an empty range where they have none.
+fn overlap(run: &Copied, bytes: &Range<usize>) -> Range<usize> {
+    let start = run.from.max(bytes.start);
+    start..(run.from + run.len).min(bytes.end).max(start)
 }

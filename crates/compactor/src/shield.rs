@@ -241,9 +241,13 @@ fn last_line(error: &regex::Error) -> String {
 impl Rule {
     /// Covers what the rule matches; whether it matched.
     fn apply(&self, text: &mut Tracked) -> bool {
-        let edits: Vec<_> = self.pattern.captures_iter(text.text()).filter_map(|found| self.edit(&found)).collect();
-        text.splice(&edits);
-        !edits.is_empty()
+        text.rewrite(|text, covered| {
+            for found in self.pattern.captures_iter(text) {
+                if let Some((range, pieces)) = self.edit(&found) {
+                    covered.splice(range, &pieces);
+                }
+            }
+        })
     }
 
     fn edit(&self, found: &Captures<'_>) -> Option<(Range<usize>, Vec<Piece>)> {
@@ -295,8 +299,8 @@ mod tests {
         let mut tracked = Tracked::default();
         tracked.push_copied(text, Origin { turn: 0, part: 0 });
         shield.apply(&mut tracked);
-        for span in tracked.spans() {
-            assert_eq!(tracked.text()[span.at..span.at + span.len], text[span.from..span.from + span.len]);
+        for run in tracked.runs() {
+            assert_eq!(tracked.text()[run.at..run.at + run.len], text[run.from..run.from + run.len]);
         }
         tracked.text().to_owned()
     }

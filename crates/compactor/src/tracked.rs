@@ -1,7 +1,10 @@
 //! Text that remembers which of its bytes were copied from the session, through redaction, caps
-//! and sampling. Exposure is computed from these spans, never by searching for the plant.
+//! and sampling. Exposure is computed from these runs, never by searching for the plant.
 
 use std::ops::Range;
+
+use crate::rewrite::Rewrite;
+use crate::stretch::Stretch;
 
 /// Where copied bytes come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,22 +37,43 @@ pub enum Piece {
     Copied(Range<usize>),
 }
 
-/// Text with the origin of its bytes; what no span covers was written by the compactor.
+/// Text with the origin of its bytes; what no run covers was written by the compactor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tracked {
     text: String,
-    spans: Vec<Copied>,
+    pub(crate) stretches: Vec<Stretch>,
 }
 
 impl Tracked {
+    /// Text of the compactor's own.
+    pub fn own(text: &str) -> Self {
+        Self { text: text.to_owned(), stretches: Vec::new() }
+    }
+
     /// The text.
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// The copied runs, in order.
-    pub fn spans(&self) -> &[Copied] {
-        &self.spans
+    pub fn runs(&self) -> impl Iterator<Item = Copied> {
+        self.stretches.iter().flat_map(Stretch::runs)
+    }
+
+    /// The same runs, those together that stand close together.
+    pub(crate) fn stretches(&self) -> &[Stretch] {
+        &self.stretches
+    }
+
+    /// The text and its stretches.
+    pub(crate) fn into_parts(self) -> (String, Vec<Stretch>) {
+        (self.text, self.stretches)
+    }
+
+    /// Makes room for `bytes` of text in `stretches`.
+    pub(crate) fn reserve(&mut self, bytes: usize, stretches: usize) {
+        self.text.reserve_exact(bytes);
+        self.stretches.reserve_exact(stretches);
     }
 
     /// Appends text of the compactor's own.
@@ -60,74 +84,43 @@ impl Tracked {
     /// Appends a whole part of the session.
     pub fn push_copied(&mut self, text: &str, origin: Origin) {
         if !text.is_empty() {
-            self.spans.push(Copied { at: self.text.len(), origin, from: 0, len: text.len() });
+            self.stretches.push(Stretch::of(Copied { at: self.text.len(), origin, from: 0, len: text.len() }));
             self.text.push_str(text);
         }
     }
 
-    /// Appends bytes `range` of `source`, with their origins.
-    pub fn push_range(&mut self, source: &Self, range: Range<usize>) {
+    /// Appends a text with its origins.
+    pub fn push_tracked(&mut self, source: &Self) {
         let at = self.text.len();
-        self.text.push_str(&source.text[range.clone()]);
-        // Spans stand in order, so that many small ranges of one text cost no more than the text.
-        let first = source.spans.partition_point(|span| span.at + span.len <= range.start);
-        for span in source.spans[first..].iter().take_while(|span| span.at < range.end) {
-            let start = span.at.max(range.start);
-            let end = (span.at + span.len).min(range.end);
-            if start < end {
-                self.spans.push(Copied {
-                    at: at + start - range.start,
-                    origin: span.origin,
-                    from: span.from + start - span.at,
-                    len: end - start,
-                });
-            }
+        self.stretches.extend(source.stretches.iter().map(|stretch| stretch.moved(at)));
+        self.text.push_str(&source.text);
+    }
+
+    /// Appends a text as `change` rewrites it.
+    pub(crate) fn push_rewritten(&mut self, source: &Self, change: impl FnOnce(&str, &mut Rewrite<'_>)) {
+        let mut rewrite = Rewrite::new(source, self);
+        change(&source.text, &mut rewrite);
+        rewrite.finish();
+    }
+
+    /// Rewrites the text in place; whether `change` changed anything.
+    pub(crate) fn rewrite(&mut self, change: impl FnOnce(&str, &mut Rewrite<'_>)) -> bool {
+        let mut out = Self::default();
+        let mut rewrite = Rewrite::new(self, &mut out);
+        change(&self.text, &mut rewrite);
+        let is_changed = rewrite.is_changed;
+        if is_changed {
+            rewrite.finish();
+            // It stays as long as the session does.
+            out.text.shrink_to_fit();
+            *self = out;
         }
+        is_changed
     }
 
     /// Replaces byte ranges (in order, not overlapping) by texts of the compactor's own.
     pub fn replace<T: AsRef<str>>(&mut self, edits: &[(Range<usize>, T)]) {
-        if !edits.is_empty() {
-            *self = self.replaced(edits);
-        }
-    }
-
-    /// The same in a new text.
-    pub fn replaced<T: AsRef<str>>(&self, edits: &[(Range<usize>, T)]) -> Self {
-        let added: usize = edits.iter().map(|(_, text)| text.as_ref().len()).sum();
-        let mut out = Self {
-            text: String::with_capacity(self.text.len() + added),
-            spans: Vec::with_capacity(self.spans.len() + edits.len()),
-        };
-        let mut done = 0;
-        for (range, text) in edits {
-            out.push_range(self, done..range.start);
-            out.push_own(text.as_ref());
-            done = range.end;
-        }
-        out.push_range(self, done..self.text.len());
-        out
-    }
-
-    /// Replaces byte ranges (in order, not overlapping) by pieces, of which some may be the text's own.
-    pub fn splice(&mut self, edits: &[(Range<usize>, Vec<Piece>)]) {
-        if edits.is_empty() {
-            return;
-        }
-        let mut out = Self { text: String::with_capacity(self.text.len()), spans: Vec::new() };
-        let mut done = 0;
-        for (range, pieces) in edits {
-            out.push_range(self, done..range.start);
-            for piece in pieces {
-                match piece {
-                    Piece::Own(text) => out.push_own(text),
-                    Piece::Copied(range) => out.push_range(self, range.clone()),
-                }
-            }
-            done = range.end;
-        }
-        out.push_range(self, done..self.text.len());
-        *self = out;
+        self.rewrite(|_, rewrite| edits.iter().for_each(|(range, text)| rewrite.replace(range.clone(), text.as_ref())));
     }
 
     /// Keeps the first `head` and the last `tail` characters around `marker`; both must fit the text.
@@ -148,6 +141,9 @@ pub(crate) fn char_offset(text: &str, n: usize) -> usize {
 }
 
 #[cfg(test)]
+mod properties;
+
+#[cfg(test)]
 mod tests {
     use super::{Copied, Origin, Tracked};
 
@@ -159,10 +155,10 @@ mod tests {
         tracked
     }
 
-    /// Every span still copies what it says.
+    /// Every run still copies what it says.
     fn check(tracked: &Tracked, source: &str) {
-        for span in tracked.spans() {
-            assert_eq!(&tracked.text()[span.at..span.at + span.len], &source[span.from..span.from + span.len]);
+        for run in tracked.runs() {
+            assert_eq!(&tracked.text()[run.at..run.at + run.len], &source[run.from..run.from + run.len]);
         }
     }
 
@@ -172,7 +168,7 @@ mod tests {
         let mut tracked = copied(source);
         tracked.replace(&[(4..10, "***".to_owned()), (15..21, "*".to_owned())]);
         assert_eq!(tracked.text(), "one *** two * three");
-        assert_eq!(tracked.spans().len(), 3);
+        assert_eq!(tracked.runs().count(), 3);
         check(&tracked, source);
     }
 
@@ -182,7 +178,7 @@ mod tests {
         let mut tracked = copied(source);
         tracked.keep_ends(1, 2, "…");
         assert_eq!(tracked.text(), "ä…cc");
-        assert_eq!(tracked.spans()[1], Copied { at: 5, origin: ORIGIN, from: 6, len: 2 });
+        assert_eq!(tracked.runs().nth(1), Some(Copied { at: 5, origin: ORIGIN, from: 6, len: 2 }));
         check(&tracked, source);
         let mut no_tail = copied(source);
         no_tail.keep_ends(2, 0, "...");

@@ -1,15 +1,16 @@
 //! A view: the records after an arm's caps, with what was kept and what was dropped. A form reads
 //! a view and nothing else.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use laundromat_session::Call;
 use laundromat_session::labels::LabelStyle;
 use laundromat_session::normal_form::{self, Input, NormalForm, Speaker, Step};
 
 use crate::caps::{Caps, SliceStart, TotalCap, object_within, shorten_middle};
 use crate::labelled::{call_lines, end, label};
-use crate::records::{Record, RecordCall};
+use crate::parts::Parts;
+use crate::records::Record;
 use crate::tracked::Tracked;
 
 /// Result text of a kept call whose result was dropped by the bound.
@@ -33,6 +34,8 @@ pub struct View {
     chars: Vec<(usize, usize)>,
     /// Characters of the kept records' texts.
     kept_chars: usize,
+    /// Where its parts end, for arms that ask in parts.
+    parts: Parts,
 }
 
 /// A record shortened in the middle.
@@ -82,7 +85,8 @@ impl View {
         }
         let items = (0..records.len()).map(Item::Kept).collect();
         let chars = records.iter().map(|record| (chars(record.text.text()), called(record))).collect();
-        let mut view = Self { records, normal, shortened: BTreeMap::new(), items, chars, kept_chars: 0 };
+        let mut view =
+            Self { records, normal, shortened: BTreeMap::new(), items, chars, kept_chars: 0, parts: Parts::default() };
         if let Some(cap) = &caps.total {
             view.bound(cap);
         }
@@ -103,10 +107,19 @@ impl View {
         self.kept_chars
     }
 
-    /// Characters of a record's text and calls.
-    pub(crate) fn record_chars(&self, record: usize) -> usize {
-        let (text, calls) = self.chars[record];
-        text + calls
+    /// The end of each part of its items, in which no more than `most` characters stand.
+    pub(crate) fn part_ends(&self, most: usize) -> Cow<'_, [usize]> {
+        self.parts.ends(most, self.items.iter().map(|item| self.item_chars(item)))
+    }
+
+    fn item_chars(&self, item: &Item) -> usize {
+        match item {
+            Item::Kept(record) => {
+                let (text, calls) = self.chars[*record];
+                text + calls
+            }
+            Item::Gap { marker, .. } => chars(marker),
+        }
     }
 
     /// The text of a record as forms with roles send it.
@@ -180,24 +193,12 @@ impl View {
 }
 
 fn normalise(records: &[Record]) -> NormalForm {
-    let calls: Vec<Vec<Call>> = records
-        .iter()
-        .map(|record| {
-            let call = |call: &RecordCall| Call {
-                id: call.id.clone(),
-                name: call.name.clone(),
-                arguments: call.arguments.clone(),
-            };
-            record.calls.iter().map(call).collect()
-        })
-        .collect();
     let inputs: Vec<Input<'_>> = records
         .iter()
-        .zip(&calls)
-        .map(|(record, calls)| Input {
+        .map(|record| Input {
             speaker: record.speaker,
             text: record.text.text(),
-            calls,
+            calls: &record.calls,
             call_id: &record.call_id,
             has_reasoning: record.has_reasoning,
         })

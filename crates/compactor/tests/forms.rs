@@ -98,16 +98,13 @@ fn check(compactor: &Compactor, session: &Session, plant: &Plant) -> Result<(), 
     prop_assert_eq!(&requests, &sent(compactor, session).expect("a pure function"));
     for request in &requests {
         for carried in &request.carried {
-            let Part::Text(source) = &session.turns[carried.origin.turn].parts[carried.origin.part] else {
-                panic!("not text")
-            };
             let text = &request.messages[carried.message].text;
-            prop_assert_eq!(
-                &text[carried.at..carried.at + carried.bytes.len()],
-                &source[carried.bytes.clone()],
-                "{}",
-                arm
-            );
+            for run in carried.runs() {
+                let Part::Text(source) = &session.turns[run.origin.turn].parts[run.origin.part] else {
+                    panic!("not text")
+                };
+                prop_assert_eq!(&text[run.at..run.at + run.len], &source[run.from..run.from + run.len], "{}", arm);
+            }
         }
         // A plant that is wholly exposed stands there, the characters that were escaped aside.
         if request.exposure(plant) == Exposure::Full {
@@ -167,7 +164,7 @@ proptest! {
             let compactor = Compactor::new(arm).expect("no faults");
             let view = compactor.view(compactor.records(&session));
             let transcript = forms::Transcript::of(compactor.arm());
-            let escaped = forms::block(&view, transcript).text;
+            let escaped = forms::block(&view, transcript).text().to_owned();
             let mut empty = session.clone();
             for turn in &mut empty.turns {
                 // Blank texts make other entries than short ones do, so that each keeps a letter.
@@ -181,7 +178,7 @@ proptest! {
                 }
             }
             let view = compactor.view(compactor.records(&empty));
-            let plain = forms::block(&view, transcript).text;
+            let plain = forms::block(&view, transcript).text().to_owned();
             for tag in tags {
                 prop_assert_eq!(escaped.matches(tag).count(), plain.matches(tag).count(), "{}", name);
             }
@@ -217,7 +214,7 @@ fn stages_part_the_records_and_merge_the_replies() {
     let mut replies: Vec<String> = Vec::new();
     for part in 0..3 {
         let Ok(Next::Ask(request)) = staged.next(&view, given, &replies) else { panic!("part {part}") };
-        let turns: Vec<usize> = request.carried.iter().map(|carried| carried.origin.turn).collect();
+        let turns: Vec<usize> = request.runs().map(|run| run.origin.turn).collect();
         assert_eq!(turns, [2 * part, 2 * part + 1]);
         replies.push(format!("summary {part}"));
     }

@@ -32,7 +32,7 @@ fn block(name: &str, session: &Session, caps: &Caps) -> String {
         records(session, Window::All, Shielded { user: shield.as_ref(), other: shield.as_ref() }, arm.scrub),
         caps,
     );
-    forms::block(&view, forms::Transcript::of(&arm)).text
+    forms::block(&view, forms::Transcript::of(&arm)).text().to_owned()
 }
 
 #[test]

@@ -147,7 +147,7 @@ fn only_what_shows_tool_text_exposes_it() {
             "agent-framework",
         ];
         assert_eq!(shown, !hides.contains(&name), "{name}");
-        let carried = requests.iter().flat_map(|request| &request.carried).any(|carried| carried.origin.turn == 3);
+        let carried = requests.iter().flat_map(Request::runs).any(|run| run.origin.turn == 3);
         assert_eq!(carried, shown, "{name}");
     }
 }
@@ -169,7 +169,7 @@ fn recorded(capture: &str, turns: std::ops::Range<usize>) -> Option<(Session, Va
 fn block(name: &str, session: &Session) -> String {
     let compactor = compactor(name);
     let view: View = compactor.view(compactor.records(session));
-    forms::block(&view, forms::Transcript::of(compactor.arm())).text
+    forms::block(&view, forms::Transcript::of(compactor.arm())).text().to_owned()
 }
 
 #[test]

@@ -12,12 +12,9 @@ use crate::axes::{Escape, Instructions, Presence, Results, Shown, Thoughts};
 use crate::escape::Escaper;
 use crate::labelled::{call_lines, end, label};
 use crate::records::Record;
-use crate::request::{Carried, Request, carry};
+use crate::request::{Carried, Request};
 use crate::tracked::{Tracked, char_offset};
 use crate::view::{Item, SEPARATOR, View};
-
-/// Bytes that instructions usually have.
-const INSTRUCTIONS: usize = 16_384;
 
 /// How a transcript is written.
 #[derive(Debug, Clone, Copy)]
@@ -44,22 +41,15 @@ impl<'a> Transcript<'a> {
     }
 }
 
-/// Flattened text with the session bytes it carries (as of message 0).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Block {
-    /// The text.
-    pub text: String,
-    /// What it carries.
-    pub carried: Vec<Carried>,
-}
-
 /// Flattens a view.
-pub fn block(view: &View, transcript: Transcript<'_>) -> Block {
-    block_of(view, &view.items, transcript)
+pub fn block(view: &View, transcript: Transcript<'_>) -> Tracked {
+    let mut out = Tracked::default();
+    flatten(view, &view.items, transcript, &mut out);
+    out
 }
 
-/// Flattens some items of a view.
-pub(super) fn block_of<'v>(view: &'v View, items: &[Item], transcript: Transcript<'v>) -> Block {
+/// Appends some items of a view to `out`, flattened.
+fn flatten<'v>(view: &'v View, items: &[Item], transcript: Transcript<'v>, out: &mut Tracked) {
     let size = |item: &Item| match item {
         Item::Kept(index) => {
             let record = &view.records[*index];
@@ -68,46 +58,43 @@ pub(super) fn block_of<'v>(view: &'v View, items: &[Item], transcript: Transcrip
         }
         Item::Gap { marker, .. } => marker.len(),
     };
+    let stretches = |item: &Item| match item {
+        Item::Kept(index) => view.records[*index].text.stretches().len(),
+        Item::Gap { .. } => 0,
+    };
+    out.reserve(items.iter().map(size).sum(), items.iter().map(stretches).sum());
     let mut writer = Writer {
         view,
         labels: transcript.labels,
         shown: transcript.shown,
         thoughts: transcript.thoughts,
         escaper: transcript.escape.map(Escaper::new),
-        block: Block::default(),
+        out,
         joins: false,
     };
-    // With room for the instructions, so that what stands around the block does not move it to another place.
-    writer.block.text.reserve(items.iter().map(size).sum::<usize>() + INSTRUCTIONS);
-    let spans = |item: &Item| match item {
-        Item::Kept(index) => view.records[*index].text.spans().len(),
-        Item::Gap { .. } => 0,
-    };
-    writer.block.carried.reserve(items.iter().map(spans).sum());
     for item in items {
         match item {
             Item::Kept(index) => writer.record(*index),
             Item::Gap { marker, .. } => {
-                writer.block.text.push_str(marker);
+                writer.out.push_own(marker);
                 writer.joins = false;
             }
         }
     }
-    writer.block
 }
 
-struct Writer<'v> {
+struct Writer<'v, 'o> {
     view: &'v View,
     labels: &'v LabelStyle,
     shown: Shown,
     thoughts: Option<&'v Thoughts>,
     escaper: Option<Escaper>,
-    block: Block,
+    out: &'o mut Tracked,
     /// An entry stands directly before, so that the next one is parted from it.
     joins: bool,
 }
 
-impl Writer<'_> {
+impl Writer<'_, '_> {
     fn record(&mut self, index: usize) {
         let view = self.view;
         let record = &view.records[index];
@@ -138,9 +125,9 @@ impl Writer<'_> {
             self.entry(&label(self.labels, record, index + 1, self.escaper.as_ref()));
             self.body(body);
             if !is_apart {
-                self.block.text.push_str(&calls);
+                self.out.push_own(&calls);
             }
-            self.block.text.push_str(end(self.labels, record));
+            self.out.push_own(end(self.labels, record));
         }
         if is_apart && !calls.is_empty() {
             self.entry(&calls);
@@ -151,7 +138,7 @@ impl Writer<'_> {
         let Some(thoughts) = self.thoughts.filter(|_| !record.thought.trim().is_empty()) else { return };
         let end = thoughts.most.map_or(record.thought.len(), |most| char_offset(&record.thought, most));
         let cut = &record.thought[..end];
-        let thought = self.escaper.as_ref().map_or(Cow::Borrowed(cut), |escaper| escaper.text(cut).into());
+        let thought = self.escaper.as_ref().map_or(Cow::Borrowed(cut), |escaper| escaper.text(cut));
         self.entry(&format!("{}{thought}", thoughts.label));
     }
 
@@ -171,43 +158,73 @@ impl Writer<'_> {
 
     fn entry(&mut self, text: &str) {
         if self.joins {
-            self.block.text.push_str(self.labels.between);
+            self.out.push_own(self.labels.between);
         }
         self.joins = true;
-        self.block.text.push_str(text);
+        self.out.push_own(text);
     }
 
     fn body(&mut self, body: &Tracked) {
         match &self.escaper {
-            None => self.block.body(body),
-            Some(escaper) => {
-                let escaped = escaper.tracked(body);
-                self.block.body(&escaped);
-            }
+            None => self.out.push_tracked(body),
+            Some(escaper) => escaper.push(self.out, body),
         }
     }
 }
 
-impl Block {
-    fn body(&mut self, body: &Tracked) {
-        carry(&mut self.carried, 0, body, self.text.len());
-        self.text.push_str(body.text());
+/// A request that is written but for what stands behind its turns.
+pub(super) struct Written<'a> {
+    arm: &'a Arm,
+    frame: Frame,
+    text: Tracked,
+}
+
+impl<'a> Written<'a> {
+    /// Flattens some items of the view.
+    pub(super) fn of(from: Material<'a>, items: &[Item]) -> Self {
+        Self::with(from, |text| flatten(from.view, items, Transcript::of(from.arm), text))
     }
 
-    /// The text between `before` and `behind`, as message `message`.
-    fn placed(mut self, before: &str, behind: &str, message: usize) -> (String, Vec<Carried>) {
-        for carried in &mut self.carried {
-            carried.message = message;
-            carried.at += before.len();
-        }
-        self.text.insert_str(0, before);
-        self.text.push_str(behind);
-        (self.text, self.carried)
+    /// With `write` for what writes the turns.
+    pub(super) fn with(from: Material<'a>, write: impl FnOnce(&mut Tracked)) -> Self {
+        let frame = Frame::of(from);
+        // The turns are written where they stay: they can be large.
+        let mut text = Tracked::own(&frame.before);
+        write(&mut text);
+        Self { arm: from.arm, frame, text }
     }
 
-    /// The block in a message of `role`, with the arm's instructions around it, behind the system
+    /// The turns.
+    pub(super) fn turns(&self) -> &str {
+        &self.text.text()[self.frame.before.len()..]
+    }
+
+    /// The turns in a message of `role`, with the arm's instructions around them, behind the system
     /// message where the arm has one.
-    pub(super) fn request(self, from: Material<'_>, role: MessageRole) -> Built {
+    pub(super) fn request(mut self, role: MessageRole) -> Built {
+        // Without a bound it only matters whether there are any.
+        let turn_chars = match self.arm.caps.total {
+            Some(_) => self.turns().chars().count(),
+            None => self.turns().len(),
+        };
+        self.text.push_own(&self.frame.behind);
+        let system = self.frame.system.map(|text| Message::text(MessageRole::System, text));
+        let (text, stretches) = self.text.into_parts();
+        let carried = Carried::new(usize::from(system.is_some()), 0, stretches).into_iter().collect();
+        let messages = system.into_iter().chain([Message::text(role, text)]).collect();
+        Built { request: Request { messages, carried }, turn_chars }
+    }
+}
+
+/// What stands around turns.
+struct Frame {
+    system: Option<String>,
+    before: String,
+    behind: String,
+}
+
+impl Frame {
+    fn of(from: Material<'_>) -> Self {
         let prose = from.prose;
         let (system, head, tail) = match from.arm.instructions {
             Instructions::Around => {
@@ -232,14 +249,11 @@ impl Block {
             ),
         };
         let (open, close) = from.arm.wrapper.as_ref().map_or(("", ""), |wrapper| (&*wrapper.open, &*wrapper.close));
-        let before = format!("{}{}{open}", spaced(&head, "", SEPARATOR), prose.before);
-        let behind = format!("{close}{}{}", prose.behind, spaced(&tail, SEPARATOR, ""));
-        let turn_chars = self.text.chars().count();
-        let system = system.filter(|text| !text.is_empty());
-        let (text, carried) = self.placed(&before, &behind, usize::from(system.is_some()));
-        let system = system.map(|text| Message::text(MessageRole::System, text));
-        let messages = system.into_iter().chain([Message::text(role, text)]).collect();
-        Built { request: Request { messages, carried }, turn_chars }
+        Self {
+            system: system.filter(|text| !text.is_empty()),
+            before: format!("{}{}{open}", spaced(&head, "", SEPARATOR), prose.before),
+            behind: format!("{close}{}{}", prose.behind, spaced(&tail, SEPARATOR, "")),
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 use laundromat_session::MessageRole;
 use serde_json::{Map, Value};
 
-use super::flat::{Transcript, block};
+use super::flat::Written;
 use super::form::{Built, Material};
 use crate::compactor::Refusal;
 
@@ -12,7 +12,7 @@ use crate::compactor::Refusal;
 const APPENDS: &str = "new_";
 
 pub(super) fn build(from: Material<'_>) -> Built {
-    block(from.view, Transcript::of(from.arm)).request(from, MessageRole::User)
+    Written::of(from, &from.view.items).request(MessageRole::User)
 }
 
 /// The state before any turn: the arm's lists, empty.

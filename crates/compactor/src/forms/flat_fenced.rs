@@ -3,20 +3,20 @@
 
 use laundromat_session::MessageRole;
 
-use super::flat::{Transcript, block};
+use super::flat::Written;
 use super::form::{Built, Material};
 use crate::compactor::Refusal;
 
 pub(super) fn build(from: Material<'_>) -> Result<Built, Refusal> {
-    let block = block(from.view, Transcript::of(from.arm));
+    let written = Written::of(from, &from.view.items);
     let sides = from.arm.wrapper.iter().flat_map(|wrapper| [&wrapper.open, &wrapper.close]);
     // Between records stands text of the compactor's own, which holds no delimiter, so looking through
     // the whole block finds what the turns hold, and what they would make together.
     for delimiter in sides.map(|side| side.trim()) {
         let inside = |text: &str| text.contains(delimiter);
-        if inside(&block.text) || from.prose.previous.as_deref().is_some_and(inside) {
+        if inside(written.turns()) || from.prose.previous.as_deref().is_some_and(inside) {
             return Err(Refusal::Delimiter { delimiter: delimiter.to_owned() });
         }
     }
-    Ok(block.request(from, MessageRole::User))
+    Ok(written.request(MessageRole::User))
 }

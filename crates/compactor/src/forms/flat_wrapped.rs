@@ -3,9 +3,9 @@
 
 use laundromat_session::MessageRole;
 
-use super::flat::{Transcript, block};
+use super::flat::Written;
 use super::form::{Built, Material};
 
 pub(super) fn build(from: Material<'_>) -> Built {
-    block(from.view, Transcript::of(from.arm)).request(from, MessageRole::User)
+    Written::of(from, &from.view.items).request(MessageRole::User)
 }

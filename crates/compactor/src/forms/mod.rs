@@ -22,7 +22,7 @@ mod typed_syshead;
 mod typed_systail;
 mod typed_toolasuser;
 
-pub use flat::{Block, Transcript, block};
+pub use flat::{Transcript, block};
 pub(crate) use flat_delta::empty_state;
 pub use form::{Form, Need, Traits};
 pub(crate) use form::{Material, Step};

@@ -53,8 +53,7 @@ fn push_line(text: &mut Tracked, before: &str, said: &Tracked, most: usize) {
         line.keep_ends(most, 0, "...");
     }
     text.push_own(before);
-    let end = line.text().len();
-    text.push_range(&line, 0..end);
+    text.push_tracked(&line);
 }
 
 /// Every run of white space as one space; none at the ends.

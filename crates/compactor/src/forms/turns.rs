@@ -3,13 +3,12 @@
 
 use laundromat_session::labels::LabelStyle;
 use laundromat_session::normal_form::{Exchange, NO_OUTPUT, NOTE_PREFIX, Step, Text};
-use laundromat_session::{Message, MessageRole, Role, SentCall};
+use laundromat_session::{Call, Message, MessageRole, Role, SentCall};
 
 use super::form::{Built, Material};
 use crate::axes::{Clear, HarnessRows};
 use crate::caps::object_within;
 use crate::labelled::{call_lines, fill};
-use crate::records::RecordCall;
 use crate::request::Request;
 use crate::tracked::Tracked;
 use crate::view::{Item, RESULT_ELIDED, SEPARATOR, View};
@@ -62,7 +61,7 @@ impl<'a> Frame<'a> {
                 text.push_own(SEPARATOR);
             }
             let said = view.typed_text(record);
-            text.push_range(said, 0..said.text().len());
+            text.push_tracked(said);
         }
         if !text.text().trim().is_empty() {
             self.request.push_tracked(Message::text(MessageRole::System, text.text()), &text, 0);
@@ -258,7 +257,7 @@ impl Writer<'_> {
                 self.request.push_tracked(message, text, 0);
             }
             Tools::AsText(labels) => {
-                let calls: Vec<RecordCall> = sent.iter().map(|exchange| self.call(exchange)).map(recorded).collect();
+                let calls: Vec<Call> = sent.iter().map(|exchange| self.call(exchange)).map(recorded).collect();
                 let lines = call_lines(labels, text.text(), &calls, None);
                 let (said, text) = match text.text().trim().is_empty() {
                     true => (lines, &own),
@@ -338,6 +337,6 @@ impl Writer<'_> {
 }
 
 /// A sent call as flattened text writes it.
-fn recorded(call: SentCall) -> RecordCall {
-    RecordCall { id: call.id, name: call.name, arguments: call.arguments }
+fn recorded(call: SentCall) -> Call {
+    Call { id: call.id, name: call.name, arguments: call.arguments }
 }

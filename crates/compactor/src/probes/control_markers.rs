@@ -124,8 +124,8 @@ pub fn reaches(compactor: &Compactor, carrier: Carrier, text: &str) -> bool {
 
 fn carries(requests: &[Request], session: &Session, turn: usize, text: &str) -> bool {
     let source = text_of(&session.turns[turn]);
-    let carried = requests.iter().flat_map(|request| &request.carried).filter(|carried| carried.origin.turn == turn);
-    carried.into_iter().any(|carried| source[carried.bytes.clone()].contains(text))
+    let mut runs = requests.iter().flat_map(Request::runs).filter(|run| run.origin.turn == turn);
+    runs.any(|run| source[run.from..run.from + run.len].contains(text))
 }
 
 fn forged(text: &str) -> String {

@@ -6,7 +6,7 @@ use laundromat_session::Role;
 use super::probe::Verdict;
 use super::stage::{DATE, SUMMARY, of_turns, said, walk};
 use crate::compactor::{Compactor, Given};
-use crate::request::Request;
+use crate::request::{Carried, Request};
 
 /// The holes that templates have.
 const HOLES: [&str; 4] = ["{turns}", "{budget}", "{date}", "{previous}"];
@@ -33,8 +33,8 @@ pub fn probe(compactor: &Compactor) -> PromptHole {
     let Ok((requests, _)) = walk(compactor, &view, given, SUMMARY) else { return PromptHole(None) };
     let own: Vec<String> = requests.iter().map(own_words).collect();
     let unfilled = HOLES.into_iter().filter(|hole| own.iter().any(|own| own.contains(hole))).collect();
-    let carried = requests.iter().flat_map(|request| &request.carried).filter(|carried| carried.origin.turn == 0);
-    let whole = carried.map(|carried| carried.bytes.len()).sum::<usize>() >= said_by_user.len();
+    let sent = requests.iter().flat_map(Request::runs).filter(|run| run.origin.turn == 0);
+    let whole = sent.map(|run| run.len).sum::<usize>() >= said_by_user.len();
     PromptHole(Some(Holes { unfilled, turns_whole: whole }))
 }
 
@@ -43,9 +43,10 @@ fn own_words(request: &Request) -> String {
     let mut own = String::new();
     for (index, message) in request.messages.iter().enumerate() {
         let mut done = 0;
-        for carried in request.carried.iter().filter(|carried| carried.message == index) {
-            own.push_str(message.text.get(done..carried.at).unwrap_or_default());
-            done = carried.at + carried.bytes.len();
+        let carried = request.carried.iter().filter(|carried| carried.message == index);
+        for run in carried.flat_map(Carried::runs) {
+            own.push_str(message.text.get(done..run.at).unwrap_or_default());
+            done = run.at + run.len;
         }
         own.push_str(message.text.get(done..).unwrap_or_default());
         own.push('\n');

@@ -33,7 +33,7 @@ pub(super) struct Compacted {
 impl Compacted {
     /// Whether any of a turn's text was sent to the summarizer, or stands in place of the turns.
     pub(super) fn carries(&self, turn: usize) -> bool {
-        self.requests.iter().flat_map(|request| &request.carried).any(|carried| carried.origin.turn == turn)
+        self.requests.iter().flat_map(Request::runs).any(|run| run.origin.turn == turn)
     }
 }
 
