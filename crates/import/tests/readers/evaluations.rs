@@ -1,72 +1,13 @@
-//! Formats of research harnesses by fixtures of our own: what comes out, and what is counted.
+//! Formats of evaluation tools: what comes out of their fixtures, and what is counted.
 
 use std::fs;
 use std::io::{Cursor, Write};
-use std::path::{Path, PathBuf};
 
-use laundromat_import::{FORMATS, History, ImportError, Imported, Input, detect, read, read_path};
-use laundromat_session::{Part, Role, Turn, canonical};
+use laundromat_import::{ImportError, Input, detect, read, read_path};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
-}
-
-fn import(format: &str, name: &str) -> Vec<Imported> {
-    let path = fixtures().join(format).join(name);
-    assert_eq!(detect(&path).expect("known").id(), format);
-    let imported = read_path(&path, None).expect("reads");
-    assert_eq!(read_path(&path, Some(format)).expect("reads"), imported, "asked for or detected: the same");
-    for one in &imported {
-        assert_eq!(canonical::read(&canonical::write(&one.session)).as_ref(), Ok(&one.session));
-    }
-    imported
-}
-
-fn original(format: &str, name: &str) -> Vec<Imported> {
-    let input = Input::file(fixtures().join(format).join(name)).with_history(History::Original);
-    read(&input, None).expect("reads")
-}
-
-/// A turn on one line: record, role, reason, text, other parts, calls, the call it answers, reasoning.
-fn line(turn: &Turn) -> String {
-    let mut line = format!("{} {}", turn.source.as_ref().map_or(0, |source| source.record), turn.role.as_str());
-    if let Role::Marker(kind) = &turn.role {
-        line += &format!("!{kind}");
-    }
-    if let Some(reason) = &turn.synthetic {
-        line += &format!(" ({reason})");
-    }
-    for part in &turn.parts {
-        line += &match part {
-            Part::Text(text) => format!(" {text:?}"),
-            Part::Image(address) => format!(" image {}", address.as_deref().unwrap_or("?")),
-            Part::Other(kind) => format!(" other {kind}"),
-        };
-    }
-    for call in &turn.calls {
-        line += &format!(" {}={}({})", call.id, call.name, call.arguments);
-    }
-    if let Some(id) = &turn.call_id {
-        line += &format!(" <- {id}");
-    }
-    if turn.is_error {
-        line += " failed";
-    }
-    if let Some(reasoning) = &turn.reasoning {
-        line += &format!(" thought {reasoning:?}");
-    }
-    line
-}
-
-fn lines(imported: &Imported) -> Vec<String> {
-    imported.session.turns.iter().map(line).collect()
-}
-
-fn ids(imported: &[Imported]) -> Vec<&str> {
-    imported.iter().map(|one| one.session.id.as_str()).collect()
-}
+use crate::fixture::{ids, import, lines, original, path};
 
 #[test]
 fn openhands_actions_and_observations() {
@@ -160,7 +101,7 @@ fn openhands_events_of_the_sdk() {
 
 #[test]
 fn openhands_events_in_a_folder() {
-    let text = fs::read_to_string(fixtures().join("openhands/newer.jsonl")).expect("reads");
+    let text = fs::read_to_string(path("openhands", "newer.jsonl")).expect("reads");
     let folder = tempfile::tempdir().expect("a folder");
     let events = folder.path().join("chat-1/events");
     fs::create_dir_all(&events).expect("made");
@@ -439,99 +380,4 @@ fn an_atif_trajectory() {
     assert_eq!(lines(&imported[1]), ["1 user \"Help.\""]);
     assert_eq!(imported[0].notes.len(), 3);
     assert_eq!(lines(&original("atif", "terminal.json")[0]), [&wanted[..7], &wanted[9..]].concat());
-}
-
-/// The fixtures, each with its format.
-fn all() -> Vec<(String, PathBuf)> {
-    let mut all = Vec::new();
-    for folder in fs::read_dir(fixtures()).expect("lists").filter_map(Result::ok) {
-        let format = match folder.file_name().to_string_lossy().as_ref() {
-            "canonical" => "laundromat".to_owned(),
-            "tricky" => continue,
-            name => name.to_owned(),
-        };
-        let files = fs::read_dir(folder.path()).expect("lists").filter_map(Result::ok);
-        all.extend(files.map(|file| (format.clone(), file.path())));
-    }
-    assert!(all.len() > 20);
-    all
-}
-
-#[test]
-fn no_other_format_is_as_sure_of_a_fixture() {
-    for (format, path) in all() {
-        let sample = Input::file(&path).sample().expect("reads");
-        let of = |id: &str| FORMATS.iter().find(|reader| reader.id() == id).and_then(|reader| reader.detect(&sample));
-        let own = of(&format);
-        assert!(own.is_some(), "{}", path.display());
-        for other in FORMATS.iter().filter(|reader| reader.id() != format) {
-            assert!(other.detect(&sample) < own, "{}: {} is as sure", path.display(), other.id());
-        }
-    }
-}
-
-/// Each fixture of these formats cut off at every byte, with each byte spoiled, without each line and with
-/// each line twice: it is read, or the error names the file.
-#[test]
-fn damage_is_survived_or_told() {
-    let ours = ["openhands", "swe-agent-traj", "mini-swe-agent", "tau-bench", "agentdojo", "inspect-eval", "atif"];
-    for (format, path) in all().into_iter().filter(|(format, _)| ours.contains(&format.as_str())) {
-        let bytes = fs::read(&path).expect("reads");
-        let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-        let mut damaged: Vec<Vec<u8>> = (0..bytes.len()).map(|at| bytes[..at].to_vec()).collect();
-        for at in (0..bytes.len()).step_by(3) {
-            for value in [0, b'"', 0xFF] {
-                let mut spoiled = bytes.clone();
-                spoiled[at] = value;
-                damaged.push(spoiled);
-            }
-        }
-        for at in 0..lines.len() {
-            damaged.push([&lines[..at], &lines[at + 1..]].concat().concat());
-            damaged.push([&lines[..=at], &lines[at..]].concat().concat());
-        }
-        for bytes in damaged {
-            let input = Input::bytes("spoiled.json", bytes);
-            match read(&input, Some(&format)) {
-                Ok(imported) => assert!(imported.iter().all(|one| !one.session.turns.is_empty())),
-                Err(error) => assert!(error.to_string().starts_with("spoiled.json: "), "{error}"),
-            }
-        }
-    }
-}
-
-#[test]
-fn nesting_is_no_crash() {
-    let nested =
-        |open: &str, inner: &str, close: &str| format!("{}{inner}{}", open.repeat(20_000), close.repeat(20_000));
-    let steps = r#""steps":[{"source":"user","message":"x"}]"#;
-    let atif = nested(&format!(r#"{{"schema_version":"ATIF-v1",{steps},"subagent_trajectories":["#), "", "]}");
-    let imported = read(&Input::bytes("x.json", atif.into_bytes()), None).expect("reads");
-    assert_eq!(imported.len(), 9);
-    assert_eq!(imported[8].losses.by_type["record:trajectory embedded too deeply"].count, 1);
-    for (open, close) in
-        [(r#"{"history":["#, "]}"), ("[", "]"), (r#"{"simulations":["#, "]}"), (r#"{"samples":["#, "]}")]
-    {
-        let text = nested(open, r#"{"action":"message","content":"x"}"#, close);
-        let input = Input::bytes("x.json", text.into_bytes());
-        let _ = input.sample().expect("reads");
-        for format in FORMATS {
-            let _ = read(&input, Some(format.id()));
-        }
-    }
-    let deep = nested("[", "", "]");
-    let event = format!(r#"[{{"id":1,"source":"agent","action":"run","args":{{"command":{deep}}}}}]"#);
-    let imported = read(&Input::bytes("x.json", event.into_bytes()), None).expect("reads");
-    assert!(imported[0].session.turns[0].calls[0].arguments.contains("[[[["));
-}
-
-#[test]
-fn a_document_that_breaks_off_is_read_as_far_as_it_goes() {
-    let bytes = fs::read(fixtures().join("atif/terminal.json")).expect("reads");
-    let at = bytes.windows(9).position(|window| window == b"Asking.\",").expect("there");
-    let imported = read(&Input::bytes("x.json", bytes[..at].to_vec()), None).expect("reads");
-    assert_eq!(lines(&imported[0]).last().map(String::as_str), Some("7 assistant"));
-    let losses = &imported[0].losses;
-    assert_eq!(losses.skipped_records, 1);
-    assert!(losses.skipped_first[0].reason.starts_with("the document breaks off"), "{losses}");
 }

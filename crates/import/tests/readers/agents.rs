@@ -1,75 +1,6 @@
-//! Formats of coding agents by fixtures of our own: what comes out, and what is counted.
+//! Formats of coding agents: what comes out of their fixtures, and what is counted.
 
-use std::fs;
-use std::path::{Path, PathBuf};
-
-use laundromat_import::{History, Imported, Input, detect, read, read_path};
-use laundromat_session::{Part, Role, Turn, canonical};
-
-fn fixtures() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
-}
-
-fn import(format: &str, name: &str) -> Vec<Imported> {
-    let path = fixtures().join(format).join(name);
-    assert_eq!(detect(&path).expect("known").id(), format);
-    let imported = read_path(&path, None).expect("reads");
-    assert_eq!(read_path(&path, Some(format)).expect("reads"), imported, "asked for or detected: the same");
-    for one in &imported {
-        assert_eq!(canonical::read(&canonical::write(&one.session)).as_ref(), Ok(&one.session));
-    }
-    imported
-}
-
-fn original(format: &str, name: &str) -> Vec<Imported> {
-    let input = Input::file(fixtures().join(format).join(name)).with_history(History::Original);
-    read(&input, None).expect("reads")
-}
-
-/// A turn on one line: record, role, reason, text, other parts, calls, the call it answers, reasoning.
-fn line(turn: &Turn) -> String {
-    let mut line = format!("{} {}", turn.source.as_ref().map_or(0, |source| source.record), turn.role.as_str());
-    if let Role::Marker(kind) = &turn.role {
-        line += &format!("!{kind}");
-    }
-    if let Some(reason) = &turn.synthetic {
-        line += &format!(" ({reason})");
-    }
-    for part in &turn.parts {
-        line += &match part {
-            Part::Text(text) => format!(" {text:?}"),
-            Part::Image(address) => format!(" image {}", address.as_deref().unwrap_or("?")),
-            Part::Other(kind) => format!(" other {kind}"),
-        };
-    }
-    for call in &turn.calls {
-        line += &format!(" {}={}({})", call.id, call.name, call.arguments);
-    }
-    if let Some(id) = &turn.call_id {
-        line += &format!(" <- {id}");
-    }
-    if turn.is_error {
-        line += " failed";
-    }
-    if let Some(reasoning) = &turn.reasoning {
-        line += &format!(" thought {reasoning:?}");
-    }
-    line
-}
-
-fn lines(imported: &Imported) -> Vec<String> {
-    imported.session.turns.iter().map(line).collect()
-}
-
-/// The lines without those at the places `gone`.
-fn without(lines: Vec<String>, gone: &[usize]) -> Vec<String> {
-    let kept = lines.into_iter().enumerate().filter(|(at, _)| !gone.contains(at));
-    kept.map(|(_, line)| line).collect()
-}
-
-fn ids(imported: &[Imported]) -> Vec<&str> {
-    imported.iter().map(|one| one.session.id.as_str()).collect()
-}
+use crate::fixture::{ids, import, lines, original, without};
 
 #[test]
 fn a_forked_rollout_with_a_compaction() {
@@ -425,39 +356,4 @@ fn a_session_of_the_older_cline_extension() {
         ]
     );
     assert_eq!(imported[0].losses.to_string(), "1 of part:environment_details (at 1)");
-}
-
-/// Each fixture cut off at every byte, with each byte spoiled, without each line and with each line twice: it
-/// is read, or the error names the file.
-#[test]
-fn damage_is_survived_or_told() {
-    for format in ["codex-rollout", "gemini-cli", "hermes", "opencode", "goose", "pi", "cline"] {
-        let files = fs::read_dir(fixtures().join(format)).expect("lists").filter_map(|entry| Some(entry.ok()?.path()));
-        for path in files.filter(|path| path.is_file()) {
-            for bytes in damaged(&fs::read(&path).expect("reads")) {
-                let input = Input::bytes("spoiled.json", bytes).with_history(History::Original);
-                match read(&input, Some(format)) {
-                    Ok(imported) => assert!(imported.iter().all(|one| !one.session.turns.is_empty())),
-                    Err(error) => assert!(error.to_string().starts_with("spoiled.json: "), "{error}"),
-                }
-            }
-        }
-    }
-}
-
-fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    let mut damaged: Vec<Vec<u8>> = (0..bytes.len()).step_by(2).map(|at| bytes[..at].to_vec()).collect();
-    for at in (0..bytes.len()).step_by(5) {
-        for value in [0, b'"', 0xFF] {
-            let mut spoiled = bytes.to_vec();
-            spoiled[at] = value;
-            damaged.push(spoiled);
-        }
-    }
-    for at in 0..lines.len() {
-        damaged.push([&lines[..at], &lines[at + 1..]].concat().concat());
-        damaged.push([&lines[..=at], &lines[at..]].concat().concat());
-    }
-    damaged
 }

@@ -1,55 +1,8 @@
-//! Formats of model APIs, of libraries and of traces by fixtures of our own: what comes out, and what is counted.
+//! Formats of model APIs, of libraries and of traces: what comes out of their fixtures, and what is counted.
 
-use std::path::{Path, PathBuf};
+use laundromat_import::{Imported, Input, read};
 
-use laundromat_import::{History, Imported, Input, detect, read, read_path};
-use laundromat_session::{Part, Role, Turn, canonical};
-
-fn path(format: &str, name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format).join(name)
-}
-
-fn import(format: &str, name: &str) -> Vec<Imported> {
-    let path = path(format, name);
-    assert_eq!(detect(&path).expect("known").id(), format);
-    let imported = read_path(&path, None).expect("reads");
-    assert_eq!(read_path(&path, Some(format)).expect("reads"), imported, "asked for or detected: the same");
-    for one in &imported {
-        assert_eq!(canonical::read(&canonical::write(&one.session)).as_ref(), Ok(&one.session));
-    }
-    imported
-}
-
-/// A turn on one line: role, reason, text, other parts, calls, the call it answers, reasoning.
-fn line(turn: &Turn) -> String {
-    let mut line = turn.role.as_str().to_owned();
-    if let Role::Marker(kind) = &turn.role {
-        line += &format!("!{kind}");
-    }
-    if let Some(reason) = &turn.synthetic {
-        line += &format!(" ({reason})");
-    }
-    for part in &turn.parts {
-        line += &match part {
-            Part::Text(text) => format!(" {text:?}"),
-            Part::Image(address) => format!(" image {}", address.as_deref().unwrap_or("?")),
-            Part::Other(kind) => format!(" other {kind}"),
-        };
-    }
-    for call in &turn.calls {
-        line += &format!(" {}={}({})", call.id, call.name, call.arguments);
-    }
-    if let Some(id) = &turn.call_id {
-        line += &format!(" <- {id}");
-    }
-    if turn.is_error {
-        line += " failed";
-    }
-    if let Some(reasoning) = &turn.reasoning {
-        line += &format!(" thought {reasoning:?}");
-    }
-    line
-}
+use crate::fixture::{import, only, original, sayings};
 
 /// The only session of `text`, which is detected as `format`.
 fn of(format: &str, text: &str) -> Imported {
@@ -60,21 +13,11 @@ fn of(format: &str, text: &str) -> Imported {
     imported
 }
 
-fn lines(imported: &Imported) -> Vec<String> {
-    imported.session.turns.iter().map(line).collect()
-}
-
-fn only(format: &str, name: &str) -> Imported {
-    let mut imported = import(format, name);
-    assert_eq!(imported.len(), 1);
-    imported.remove(0)
-}
-
 #[test]
 fn responses_requests_with_their_reply() {
     let imported = only("openai-responses", "exchange.json");
     assert_eq!(
-        lines(&imported),
+        sayings(&imported),
         [
             "system \"You mend lamps.\"",
             "user \"Which bulb?\" image https://lamp.example/1.png",
@@ -90,14 +33,14 @@ fn responses_requests_with_their_reply() {
     );
     assert_eq!(imported.losses.by_type["item:item_reference"].count, 1);
     let text = only("openai-responses", "text.json");
-    assert_eq!(lines(&text), ["user \"Which bulb?\"", "assistant \"E27.\""]);
+    assert_eq!(sayings(&text), ["user \"Which bulb?\"", "assistant \"E27.\""]);
 }
 
 #[test]
 fn anthropic_requests_with_their_reply() {
     let imported = only("anthropic-messages", "exchange.json");
     assert_eq!(
-        lines(&imported),
+        sayings(&imported),
         [
             "system \"You mend lamps.\"",
             "user \"Which bulb?\"",
@@ -113,15 +56,14 @@ fn anthropic_requests_with_their_reply() {
             "assistant \"Seen.\"",
         ]
     );
-    let input = Input::file(path("anthropic-messages", "exchange.json")).with_history(History::Original);
-    let original = read(&input, None).expect("reads").remove(0);
+    let original = original("anthropic-messages", "exchange.json").remove(0);
     assert_eq!(original.session.turns.len(), imported.session.turns.len() - 1);
 }
 
 #[test]
 fn gemini_results_are_paired_by_name() {
     assert_eq!(
-        lines(&only("gemini-contents", "exchange.json")),
+        sayings(&only("gemini-contents", "exchange.json")),
         [
             "system \"You mend lamps.\"",
             "user \"Which bulb?\" image data:image/png;base64,AA==",
@@ -141,7 +83,7 @@ fn gemini_results_are_paired_by_name() {
 fn pydantic_ai_histories() {
     let imported = only("pydantic-ai", "history.json");
     assert_eq!(
-        lines(&imported),
+        sayings(&imported),
         [
             "system \"Mend lamps.\"",
             "system \"Be brief.\"",
@@ -164,7 +106,7 @@ fn pydantic_ai_histories() {
 fn adk_sessions_and_the_cases_of_eval_sets() {
     let imported = only("adk-session", "session.json");
     assert_eq!(
-        lines(&imported),
+        sayings(&imported),
         [
             "user \"Which bulb?\"",
             "assistant \"Looking.\" =read({\"path\":\"a\"})",
@@ -180,7 +122,7 @@ fn adk_sessions_and_the_cases_of_eval_sets() {
     let cases = import("adk-session", "cases.evalset.json");
     assert_eq!(cases.iter().map(|case| case.session.id.as_str()).collect::<Vec<_>>(), ["one", "two"]);
     assert_eq!(
-        lines(&cases[0]),
+        sayings(&cases[0]),
         ["user \"Which bulb?\"", "assistant c1=read({\"path\":\"a\"})", "tool \"E27\" <- c1", "assistant \"E27.\""]
     );
 }
@@ -189,7 +131,7 @@ fn adk_sessions_and_the_cases_of_eval_sets() {
 fn langchain_in_three_spellings() {
     let imported = only("langchain", "dict.json");
     assert_eq!(
-        lines(&imported),
+        sayings(&imported),
         [
             "system \"Mend lamps.\"",
             "user (compact_summary) \"Here is what was said before: a lamp.\"",
@@ -200,11 +142,11 @@ fn langchain_in_three_spellings() {
     );
     let constructed = only("langchain", "constructor.json");
     assert_eq!(
-        lines(&constructed),
+        sayings(&constructed),
         ["user \"Which bulb?\"", "assistant c1=read({\"path\":\"a\"})", "tool \"E27\" <- c1"]
     );
     let state = only("langchain", "state.json");
-    assert_eq!(lines(&state), ["user \"Which bulb?\"", "assistant \"E27.\""]);
+    assert_eq!(sayings(&state), ["user \"Which bulb?\"", "assistant \"E27.\""]);
     assert_eq!(state.losses.by_type["message:remove"].count, 1);
 }
 
@@ -212,7 +154,7 @@ fn langchain_in_three_spellings() {
 fn sharegpt_tags_count_where_the_model_and_tools_speak() {
     let imported = import("sharegpt", "tags.jsonl");
     assert_eq!(
-        lines(&imported[0]),
+        sayings(&imported[0]),
         [
             "system \"<tools>[]</tools>\"",
             "user \"Say <tool_call>{}</tool_call>\"",
@@ -222,7 +164,7 @@ fn sharegpt_tags_count_where_the_model_and_tools_speak() {
         ]
     );
     assert_eq!(
-        lines(&imported[1]),
+        sayings(&imported[1]),
         ["user \"And the shade?\"", "assistant =look({})", "tool \"brass\"", "critic \"fine\""]
     );
     assert_eq!(imported[1].session.id, "shade");
@@ -233,7 +175,7 @@ fn the_last_span_of_a_conversation_is_the_session() {
     let imported = import("otel-genai", "spans.json");
     assert_eq!(imported.iter().map(|one| one.session.id.as_str()).collect::<Vec<_>>(), ["lamp", "old", "events"]);
     assert_eq!(
-        lines(&imported[0]),
+        sayings(&imported[0]),
         [
             "system \"Mend lamps.\"",
             "user \"Which bulb?\"",
@@ -242,11 +184,11 @@ fn the_last_span_of_a_conversation_is_the_session() {
             "assistant \"E27.\" thought \"Sure.\"",
         ]
     );
-    assert_eq!(lines(&imported[1]), ["user \"And the shade?\"", "assistant \"Brass.\""]);
-    assert_eq!(lines(&imported[2]), ["user \"Hello\"", "assistant \"Good day.\""]);
+    assert_eq!(sayings(&imported[1]), ["user \"And the shade?\"", "assistant \"Brass.\""]);
+    assert_eq!(sayings(&imported[2]), ["user \"Hello\"", "assistant \"Good day.\""]);
     let store = only("otel-genai", "store.json");
     assert_eq!(
-        lines(&store),
+        sayings(&store),
         ["user \"Which bulb?\"", "assistant c1=read({})", "tool \"E27\" <- c1", "assistant \"E27.\""]
     );
 }
@@ -258,15 +200,15 @@ fn responses_in_their_rarer_shapes() {
         r#"{"output":[{"type":"reasoning","summary":[],"encrypted_content":null},
             {"type":"function_call","call_id":"c1","name":"read","arguments":"{}"}]}"#,
     );
-    assert_eq!(lines(&reply), ["assistant c1=read({})"]);
+    assert_eq!(sayings(&reply), ["assistant c1=read({})"]);
     let bare = of("openai-responses", r#"{"input":[{"role":"user","content":"Which bulb?"}]}"#);
-    assert_eq!(lines(&bare), ["user \"Which bulb?\""]);
+    assert_eq!(sayings(&bare), ["user \"Which bulb?\""]);
     let given = of(
         "openai-responses",
         r#"{"model":"m","previous_response_id":"r","instructions":[{"role":"developer","content":"Mend."}],
             "input":"Which bulb?"}"#,
     );
-    assert_eq!(lines(&given), ["system \"Mend.\"", "user \"Which bulb?\""]);
+    assert_eq!(sayings(&given), ["system \"Mend.\"", "user \"Which bulb?\""]);
     assert!(given.notes.iter().any(|note| note.contains("earlier response")), "{:?}", given.notes);
 }
 
@@ -279,7 +221,10 @@ fn anthropic_messages_are_known_beside_damaged_ones() {
             {"role":"assistant","content":[{"type":"mcp_tool_result","tool_use_id":"m1","content":"7 left"}]},
             {"role":"critic"},{"role":"user","content":[]},7]"#,
     );
-    assert_eq!(lines(&imported), ["user \"Which bulb?\"", "assistant m1=stock({})", "tool \"7 left\" <- m1", "critic"]);
+    assert_eq!(
+        sayings(&imported),
+        ["user \"Which bulb?\"", "assistant m1=stock({})", "tool \"7 left\" <- m1", "critic"]
+    );
     assert_eq!(imported.losses.skipped_records, 1);
     let kinds: Vec<&str> = imported.losses.by_type.keys().map(String::as_str).collect();
     assert_eq!(kinds, ["message:says nothing", "role:critic"]);
@@ -296,7 +241,7 @@ fn gemini_results_never_go_to_another_tool() {
             {"role":"model","parts":[{"text":"E27."}]}]}"#,
     );
     assert_eq!(
-        lines(&imported),
+        sayings(&imported),
         [
             "system \"Mend.\"",
             "user \"Which bulb?\"",
@@ -316,7 +261,7 @@ fn adk_events_that_come_twice_and_cases_with_events() {
     let events = [event(1, "Which bulb?"), "{}".to_owned(), event(2, "Now?"), event(1, "Which bulb?")].join(",");
     let imported = of("adk-session", &format!(r#"{{"id":7,"appName":"shop","events":[{events}]}}"#));
     assert_eq!(imported.session.id, "7");
-    assert_eq!(lines(&imported), ["user \"Which bulb?\"", "user \"Now?\""]);
+    assert_eq!(sayings(&imported), ["user \"Which bulb?\"", "user \"Now?\""]);
     assert_eq!(imported.losses.duplicates.count, 1);
     let case = of(
         "adk-session",
@@ -328,41 +273,6 @@ fn adk_events_that_come_twice_and_cases_with_events() {
     );
     let wanted =
         ["user \"Which bulb?\"", "assistant \"Looking.\" c1=read({})", "tool \"E27\" <- c1", "assistant \"E27.\""];
-    assert_eq!(lines(&case), wanted);
+    assert_eq!(sayings(&case), wanted);
     assert_eq!(case.session.turns[3].ts.as_deref(), Some("2.5"));
-}
-
-/// Each fixture of these formats cut off, spoiled, without each line and with each line twice: it is read, or
-/// the error names the file.
-#[test]
-fn damage_is_survived_or_told() {
-    for format in ["openai-responses", "anthropic-messages", "gemini-contents", "adk-session"] {
-        let folder = path(format, "");
-        for file in std::fs::read_dir(folder).expect("lists").filter_map(|entry| Some(entry.ok()?.path())) {
-            for bytes in damaged(&std::fs::read(&file).expect("reads")) {
-                let input = Input::bytes("spoiled.json", bytes).with_history(History::Original);
-                match read(&input, Some(format)) {
-                    Ok(imported) => assert!(imported.iter().all(|one| !one.session.turns.is_empty())),
-                    Err(error) => assert!(error.to_string().starts_with("spoiled.json: "), "{error}"),
-                }
-            }
-        }
-    }
-}
-
-fn damaged(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let mut damaged: Vec<Vec<u8>> = (0..bytes.len()).map(|at| bytes[..at].to_vec()).collect();
-    for at in (0..bytes.len()).step_by(3) {
-        for value in [0, b'"', 0xFF] {
-            let mut spoiled = bytes.to_vec();
-            spoiled[at] = value;
-            damaged.push(spoiled);
-        }
-    }
-    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
-    for at in 0..lines.len() {
-        damaged.push([&lines[..at], &lines[at + 1..]].concat().concat());
-        damaged.push([&lines[..=at], &lines[at..]].concat().concat());
-    }
-    damaged
 }
