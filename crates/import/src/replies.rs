@@ -46,9 +46,9 @@ impl Replies {
         self.turns.len()
     }
 
-    /// Gives the complete turns from `first` on their time.
+    /// Gives the complete turns from `first` on the time `ts`, where they have none of their own.
     pub(crate) fn stamp(&mut self, first: usize, ts: Option<&str>) {
-        for turn in &mut self.turns[first..] {
+        for turn in self.turns[first..].iter_mut().filter(|turn| turn.ts.is_none()) {
             turn.ts = ts.map(str::to_owned);
         }
     }

@@ -38,13 +38,11 @@ impl Reader for LangChain {
             Line::List(raw) => items_of(raw)?,
             Line::Object(fields) => list_of(fields).and_then(items_of)?,
         };
-        let mut messages = list.into_iter().filter_map(Fields::of).peekable();
-        messages.peek()?;
-        let kinds: Option<Vec<Kind>> = messages.map(|message| Message::of(&message).map(|it| it.kind)).collect();
-        let kinds = kinds?;
+        let messages: Vec<Fields<'_>> = list.into_iter().filter_map(Fields::of).collect();
+        let kinds: Vec<Kind> = messages.iter().filter_map(|message| Some(Message::of(message)?.kind)).collect();
         // Flat messages without one of the library's own words could be another's.
         let own = kinds.iter().any(|kind| matches!(kind, Kind::Human | Kind::Ai));
-        own.then_some(Confidence::Sure)
+        (own && kinds.len() * 2 >= messages.len()).then_some(Confidence::Sure)
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {

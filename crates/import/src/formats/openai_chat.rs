@@ -4,32 +4,23 @@
 //! Chat has no error flag and no times, and nothing in it marks a user message that a harness wrote: all
 //! user messages are taken for a person's.
 
-use laundromat_session::{Part, Role, Source, Turn};
+use laundromat_session::{Part, Role, Turn};
 use serde_json::value::RawValue;
 
-use crate::chat::{calls, reasoning, role};
+use crate::chat::{At, calls, reasoning, role};
 use crate::content::parts;
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::Input;
-use crate::mend::trim;
-use crate::outlet::{Draft, Outlet};
+use crate::outlet::Draft;
 use crate::reader::{Confidence, Each, Reader};
-use crate::records::{Line, line_of};
-use crate::sample::{Layout, Sample};
+use crate::records::Line;
+use crate::sample::Sample;
+use crate::values::{Numbering, Sink, messages, values};
 
 /// OpenAI Chat Completions messages.
 #[derive(Debug)]
 pub(super) struct OpenAiChat;
-
-/// How the turns of one conversation say where they were read.
-#[derive(Debug, Clone, Copy)]
-enum Numbering {
-    /// Each message by its own number.
-    Messages,
-    /// All by the number of the record they share.
-    Record(usize),
-}
 
 impl Reader for OpenAiChat {
     fn id(&self) -> &'static str {
@@ -49,6 +40,7 @@ impl Reader for OpenAiChat {
                 Line::Object(fields) => match body_of(&fields) {
                     // A system text beside the messages is how Anthropic writes it.
                     Some(body) if !body.has("system") => messages.push(body),
+                    None if messages.is_empty() && reply_of(&fields).is_some() => messages.extend(reply_of(&fields)),
                     // The first record tells; among later ones there may be unknown ones.
                     _ if messages.is_empty() => return None,
                     _ => {}
@@ -67,53 +59,29 @@ impl Reader for OpenAiChat {
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
-        let layout = input.sample()?.layout;
-        let mut sessions = Sessions::new(Outlet::new(input, self.id(), each));
-        match layout {
-            Layout::Lines => lines(input, &mut sessions)?,
-            Layout::Document | Layout::Folder => self.document(input, &mut sessions)?,
-        }
-        sessions.finish()
-    }
-}
-
-/// The sessions of a file on their way out, each as soon as the next one begins: what belongs to none is
-/// counted with the one before.
-struct Sessions<'a, 'b> {
-    outlet: Outlet<'a, 'b>,
-    /// A whole session, until the next one.
-    last: Option<Draft>,
-    /// The session that single messages make up.
-    running: Draft,
-}
-
-impl<'a, 'b> Sessions<'a, 'b> {
-    fn new(outlet: Outlet<'a, 'b>) -> Self {
-        Self { outlet, last: None, running: Draft::default() }
-    }
-
-    /// Takes a whole session; one without turns is passed over.
-    fn put(&mut self, draft: Draft) -> Result<(), ImportError> {
-        if draft.turns.is_empty() {
-            self.running.losses.absorb(draft.losses);
-            return Ok(());
-        }
-        let Some(mut before) = self.last.replace(draft) else { return Ok(()) };
-        if self.running.turns.is_empty() {
-            before.losses.absorb(std::mem::take(&mut self.running.losses));
-        }
-        self.outlet.put(before)
-    }
-
-    fn finish(mut self) -> Result<(), ImportError> {
-        if let Some(mut last) = self.last {
-            if self.running.turns.is_empty() {
-                last.losses.absorb(std::mem::take(&mut self.running.losses));
+        let file = input.name();
+        // The session that single messages make up.
+        let mut running = Draft::default();
+        let mut sink = Sink::new(input, self.id(), each);
+        values(input, self.id(), &mut sink, &mut |line, numbering, sink| match line {
+            Line::Object(fields) if is_message(&fields) => {
+                running.message(&fields, &file, numbering.record(0));
+                Ok(())
             }
-            self.outlet.put(last)?;
-        }
-        self.outlet.put(self.running)?;
-        self.outlet.finish()
+            Line::Object(fields) if body_of(&fields).is_some() || reply_of(&fields).is_some() => {
+                let mut draft = Draft::default();
+                draft.conversation(&fields, &file, numbering);
+                sink.put_unmarked(draft)
+            }
+            Line::Object(fields) => {
+                let kind = fields.text("type").unwrap_or_default();
+                sink.loose.kind(format!("record:{kind}"), numbering.record(0));
+                Ok(())
+            }
+            Line::List(raw) => list(raw, &file, numbering, sink),
+        })?;
+        sink.put_unmarked(running)?;
+        sink.finish()
     }
 }
 
@@ -155,31 +123,8 @@ fn has_anthropic_blocks(message: &Fields<'_>) -> bool {
     kinds.any(|kind| matches!(kind.as_ref(), "tool_use" | "tool_result"))
 }
 
-/// JSON lines: messages make up one session, objects with messages and lists are sessions of their own.
-fn lines(input: &Input, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
-    let file = input.name();
-    let mut records = input.records()?;
-    while let Some(record) = records.next()? {
-        let Some((number, line)) = sessions.running.losses.accept(record) else { continue };
-        match line {
-            Line::Object(fields) if is_message(&fields) => sessions.running.message(&fields, &file, number),
-            Line::Object(fields) if body_of(&fields).is_some() => {
-                let mut draft = Draft::default();
-                draft.conversation(&fields, &file, Numbering::Record(number));
-                sessions.put(draft)?;
-            }
-            Line::Object(fields) => {
-                let kind = fields.text("type").unwrap_or_default();
-                sessions.running.losses.kind(format!("record:{kind}"), number);
-            }
-            Line::List(raw) => list(raw, &file, Numbering::Record(number), sessions)?,
-        }
-    }
-    Ok(())
-}
-
 /// A list: of messages, or of whole sessions.
-fn list(raw: &RawValue, file: &str, numbering: Numbering, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
+fn list(raw: &RawValue, file: &str, numbering: Numbering, sink: &mut Sink<'_, '_>) -> Result<(), ImportError> {
     let mut messages = Draft::default();
     for (index, item) in items_of(raw).unwrap_or_default().into_iter().enumerate() {
         let record = numbering.record(index);
@@ -187,56 +132,13 @@ fn list(raw: &RawValue, file: &str, numbering: Numbering, sessions: &mut Session
             Some(fields) if body_of(&fields).is_some() => {
                 let mut draft = Draft::default();
                 draft.conversation(&fields, file, Numbering::Messages);
-                sessions.put(draft)?;
+                sink.put_unmarked(draft)?;
             }
             Some(fields) => messages.message(&fields, file, record),
             None => messages.losses.skip(record, "no object"),
         }
     }
-    if messages.turns.is_empty() {
-        sessions.running.losses.absorb(messages.losses);
-        return Ok(());
-    }
-    sessions.put(messages)
-}
-
-impl OpenAiChat {
-    /// A whole JSON document.
-    fn document(&self, input: &Input, sessions: &mut Sessions<'_, '_>) -> Result<(), ImportError> {
-        let bytes = input.document()?;
-        let file = input.name();
-        let mut mended = String::new();
-        let (line, replacements) = line_of(trim(&bytes), &mut mended);
-        sessions.running.losses.repair(1, replacements);
-        match line {
-            Ok(Line::Object(fields)) => {
-                let mut draft = Draft::default();
-                if is_message(&fields) {
-                    draft.message(&fields, &file, 1);
-                } else {
-                    draft.conversation(&fields, &file, Numbering::Messages);
-                }
-                sessions.put(draft)
-            }
-            Ok(Line::List(raw)) => list(raw, &file, Numbering::Messages, sessions),
-            Err(problem) => Err(ImportError::NotThisFormat {
-                path: input.path().to_owned(),
-                format: self.id(),
-                place: "document".to_owned(),
-                problem,
-            }),
-        }
-    }
-}
-
-impl Numbering {
-    /// Record number of the message at `index`.
-    fn record(self, index: usize) -> usize {
-        match self {
-            Self::Messages => index + 1,
-            Self::Record(number) => number,
-        }
-    }
+    sink.put_unmarked(messages)
 }
 
 impl Draft {
@@ -245,22 +147,15 @@ impl Draft {
         let ids = ["session_id", "sessionId", "conversation_id", "id"];
         self.own_id = ids.iter().find_map(|key| fields.label(key)).map(|id| id.into_owned());
         self.title = fields.text("title").map(|title| title.into_owned());
-        let Some(body) = body_of(fields) else {
-            self.losses.skip(numbering.record(0), "no messages");
-            return;
-        };
-        if let Some(system) = body.text("system") {
-            self.turns.push(Turn {
-                source: Some(Source { file: file.to_owned(), record: numbering.record(0) }),
-                ..Turn::text_of(Role::System, system)
-            });
-        }
-        let messages = body.items("messages").unwrap_or_default();
-        let count = messages.len();
-        for (index, message) in messages.into_iter().enumerate() {
-            match Fields::of(message) {
-                Some(message) => self.message(&message, file, numbering.record(index)),
-                None => self.losses.skip(numbering.record(index), "a message that is no object"),
+        let mut count = 0;
+        if let Some(body) = body_of(fields) {
+            if let Some(system) = body.text("system") {
+                self.turns.push(numbering.at(file, 0).turn(Role::System, vec![Part::Text(system.into_owned())]));
+            }
+            let given = messages(body.raw("messages"), numbering, &mut self.losses);
+            count = given.last().map_or(0, |(index, _)| index + 1);
+            for (index, message) in given {
+                self.message(&message, file, numbering.record(index));
             }
         }
         if let Some(reply) = reply_of(fields) {
@@ -300,16 +195,10 @@ impl Draft {
         }
         let call_id = (role == Role::Tool).then(|| fields.label("tool_call_id")).flatten();
         self.turns.push(Turn {
-            role,
-            parts,
             calls,
             call_id: call_id.map(|id| id.into_owned()),
-            is_error: false,
-            synthetic: None,
-            ts: None,
             reasoning: reasoning(fields),
-            images: 0,
-            source: Some(Source { file: file.to_owned(), record }),
+            ..At { file, record }.turn(role, parts)
         });
     }
 }

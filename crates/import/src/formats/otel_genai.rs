@@ -8,8 +8,6 @@ mod spans;
 
 use std::collections::BTreeMap;
 
-use laundromat_session::Turn;
-
 use crate::error::ImportError;
 use crate::fields::{Fields, items_of};
 use crate::input::{History, Input};
@@ -19,6 +17,7 @@ use crate::records::Line;
 use crate::sample::Sample;
 use crate::values::{Sink, values};
 
+use dialogue::Told;
 use spans::collect;
 
 /// OpenTelemetry GenAI spans.
@@ -51,18 +50,17 @@ impl Reader for OtelGenAi {
         let mut sink = Sink::new(input, self.id(), each);
         values(input, self.id(), &mut sink, &mut |line, numbering, sink| {
             for span in collect(&line, numbering) {
-                let mut draft = Draft::default();
-                let turns = dialogue::turns(&span, &file, &mut draft.losses);
-                sink.loose.absorb(draft.losses);
-                if turns.is_empty() {
-                    sink.loose.kind(format!("span:{}", span.operation()), span.record());
+                let told = dialogue::told(span, &file);
+                if told.turns.is_empty() {
+                    sink.loose.absorb(told.losses);
+                    sink.loose.kind(format!("span:{}", told.span.operation()), told.span.record());
                     continue;
                 }
-                let key = span.conversation();
+                let key = told.span.conversation();
                 if !found.contains_key(&key) {
                     order.push(key.clone());
                 }
-                found.entry(key).or_default().push(Told { end: span.end(), record: span.record(), turns });
+                found.entry(key).or_default().push(told);
             }
             Ok(())
         })?;
@@ -75,19 +73,28 @@ impl Reader for OtelGenAi {
     }
 }
 
-/// What one span says.
-struct Told {
-    end: String,
-    record: usize,
-    turns: Vec<Turn>,
-}
-
 /// The session of a conversation: what its last span says.
 fn session(conversation: &str, mut told: Vec<Told>, history: History) -> Draft {
-    told.sort_by(|a, b| (a.end.len(), &a.end).cmp(&(b.end.len(), &b.end)));
-    let shorter: Vec<usize> =
-        told.windows(2).filter(|pair| pair[1].turns.len() < pair[0].turns.len()).map(|pair| pair[1].record).collect();
+    told.sort_by(|a, b| a.span.ended().cmp(&b.span.ended()));
     let mut draft = Draft { own_id: Some(conversation.to_owned()), ..Draft::default() };
+    // What an exporter cut off says less than the span before it, which is whole.
+    let cut = told.iter().filter(|it| it.is_cut).count();
+    if cut > 0 {
+        draft.notes.push(format!("{cut} spans have messages that the exporter cut off"));
+        if cut < told.len() {
+            told.retain(|it| !it.is_cut);
+        }
+    }
+    // An agent's span repeats what its calls said, often in short: it counts where it says more.
+    let calls = told.iter().filter(|it| it.span.is_call()).map(|it| it.turns.len()).max();
+    if let Some(longest) = calls {
+        told.retain(|it| it.span.is_call() || it.turns.len() > longest);
+    }
+    let shorter: Vec<usize> = told
+        .windows(2)
+        .filter(|pair| pair[1].turns.len() < pair[0].turns.len())
+        .map(|pair| pair[1].span.record())
+        .collect();
     if let Some(first) = shorter.first() {
         draft.notes.push(format!(
             "the history got shorter {} times, first in span {first}: compacted, or several agents in one trace",
@@ -96,11 +103,12 @@ fn session(conversation: &str, mut told: Vec<Told>, history: History) -> Draft {
     }
     let last = match (history, shorter.first()) {
         // What was told in full before the first time that the history got shorter.
-        (History::Original, Some(first)) => told.iter().position(|it| it.record == *first).unwrap_or(told.len()),
+        (History::Original, Some(first)) => told.iter().position(|it| it.span.record() == *first).unwrap_or(told.len()),
         _ => told.len(),
     };
     if let Some(last) = told.into_iter().take(last).next_back() {
         draft.turns = last.turns;
+        draft.losses = last.losses;
     }
     draft
 }

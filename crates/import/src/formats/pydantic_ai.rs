@@ -42,12 +42,13 @@ impl Reader for PydanticAi {
             Line::List(raw) => items_of(raw)?,
             Line::Object(fields) => list_of(fields).and_then(items_of)?,
         };
-        let mut messages = list.into_iter().filter_map(Fields::of).peekable();
-        messages.peek()?;
-        let is_message = |message: Fields<'_>| {
+        // There may be messages of kinds that came later.
+        let messages: Vec<Fields<'_>> = list.into_iter().filter_map(Fields::of).collect();
+        let is_message = |message: &&Fields<'_>| {
             matches!(message.text("kind").as_deref(), Some("request" | "response")) && message.has("parts")
         };
-        messages.all(is_message).then_some(Confidence::Sure)
+        let known = messages.iter().filter(is_message).count();
+        (known > 0 && known * 2 >= messages.len()).then_some(Confidence::Sure)
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
@@ -97,7 +98,8 @@ pub(super) fn history(list: Option<&RawValue>, file: &str, numbering: Numbering,
         let parts = messages(message.raw("parts"), Numbering::Line(at.record), losses);
         match message.text("kind").as_deref() {
             Some("response") => parts.iter().for_each(|(_, part)| response(part, at, &mut replies, losses)),
-            _ => request(&parts, at, &mut replies, losses),
+            Some("request") => request(&parts, at, &mut replies, losses),
+            other => losses.kind(format!("message:{}", other.unwrap_or_default()), at.record),
         }
         replies.end_reply();
         replies.stamp(before, time(&message, "timestamp").as_deref());

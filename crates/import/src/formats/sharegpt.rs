@@ -34,10 +34,17 @@ impl Reader for ShareGpt {
             Line::Object(fields) => fields,
             Line::List(raw) => items_of(raw)?.into_iter().find_map(Fields::of)?,
         };
-        let list = LISTS.iter().find_map(|key| first.items(key))?;
-        let mut turns = list.into_iter().filter_map(Fields::of).peekable();
-        turns.peek()?;
-        turns.all(|turn| turn.has("from") && turn.has("value")).then_some(Confidence::Sure)
+        let (key, list) = LISTS.iter().find_map(|key| Some((*key, first.items(key)?)))?;
+        let turns: Vec<Fields<'_>> = list.into_iter().filter_map(Fields::of).collect();
+        let count = |is_turn: &dyn Fn(&Fields<'_>) -> bool| turns.iter().filter(|turn| is_turn(turn)).count();
+        let own = count(&|turn| turn.has("from") && turn.has("value"));
+        // Chat's words for it may be another's; under `messages` they are Chat's.
+        let alike = count(&|turn| turn.has("role") && turn.has("content") && key != "messages");
+        match () {
+            () if own > 0 && own * 2 >= turns.len() => Some(Confidence::Sure),
+            () if alike > 0 && alike * 2 >= turns.len() => Some(Confidence::Likely),
+            () => None,
+        }
     }
 
     fn read(&self, input: &Input, each: &mut Each<'_>) -> Result<(), ImportError> {
@@ -85,8 +92,8 @@ fn turns(from: &str, value: &str, at: At<'_>, draft: &mut Draft) {
             }
         }
         "tool" | "function" | "observation" | "function_response" | "tool_response" => {
-            let results = responses(value).into_iter().map(|text| at.says(Role::Tool, text));
-            draft.turns.extend(results);
+            let results = responses(value, at, &mut draft.losses);
+            draft.turns.extend(results.into_iter().map(|text| at.says(Role::Tool, text)));
         }
         other => {
             draft.losses.kind(format!("role:{other}"), at.record);
@@ -195,25 +202,27 @@ fn quoted(quote: char, chars: &mut impl Iterator<Item = char>) -> Option<String>
 }
 
 /// The results of a tool turn. One may itself hold a closing tag: it ends with the last one before the
-/// next opening tag that begins a line.
-fn responses(value: &str) -> Vec<String> {
+/// next opening tag that begins a line. What stands around them is counted.
+fn responses(value: &str, at: At<'_>, losses: &mut Losses) -> Vec<String> {
     const OPEN: &str = "<tool_response>";
     const CLOSE: &str = "</tool_response>";
     let mut starts: Vec<usize> = value.match_indices(OPEN).map(|(at, _)| at).collect();
     starts.retain(|&at| at == 0 || value.as_bytes()[at - 1] == b'\n');
-    if starts.is_empty() {
-        return vec![value.to_owned()];
-    }
+    let Some(&first) = starts.first() else { return vec![value.to_owned()] };
+    let mut around = vec![&value[..first]];
     let ends = starts.iter().skip(1).copied().chain([value.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .map(|(&start, end)| {
-            let within = &value[start + OPEN.len()..end];
-            let within = within.rfind(CLOSE).map_or(within, |close| &within[..close]);
-            within.strip_prefix('\n').unwrap_or(within).trim_end_matches('\n').to_owned()
-        })
-        .collect()
+    let mut responses = Vec::with_capacity(starts.len());
+    for (&start, end) in starts.iter().zip(ends) {
+        let within = &value[start + OPEN.len()..end];
+        let (within, behind) =
+            within.rfind(CLOSE).map_or((within, ""), |close| (&within[..close], &within[close + CLOSE.len()..]));
+        around.push(behind);
+        responses.push(within.strip_prefix('\n').unwrap_or(within).trim_end_matches('\n').to_owned());
+    }
+    for _ in around.iter().filter(|text| !text.trim().is_empty()) {
+        losses.kind("text:around a response".to_owned(), at.record);
+    }
+    responses
 }
 
 #[cfg(test)]
@@ -224,10 +233,15 @@ mod tests {
 
     #[test]
     fn a_response_may_hold_a_closing_tag() {
+        let at = At { file: "f", record: 1 };
+        let mut losses = Losses::default();
+        let mut of = |value: &str| responses(value, at, &mut losses);
         let value = "<tool_response>\na </tool_response> b\n</tool_response>\n<tool_response>\nc\n</tool_response>";
-        assert_eq!(responses(value), ["a </tool_response> b", "c"]);
-        assert_eq!(responses("plain <tool_response>"), ["plain <tool_response>"]);
-        assert_eq!(responses("<tool_response>cut off"), ["cut off"]);
+        assert_eq!(of(value), ["a </tool_response> b", "c"]);
+        assert_eq!(of("plain <tool_response>"), ["plain <tool_response>"]);
+        assert_eq!(of("<tool_response>cut off"), ["cut off"]);
+        assert_eq!(of("Result:\n<tool_response>a</tool_response> and more"), ["a"]);
+        assert_eq!(losses.by_type["text:around a response"].count, 2);
     }
 
     #[test]

@@ -5,17 +5,37 @@ use std::collections::BTreeMap;
 use laundromat_session::{Call, Part, Role, Turn};
 use serde_json::Value;
 
-use super::spans::Span;
+use super::spans::{Span, Structure};
 use crate::chat::At;
 use crate::content::{arguments_of_text, push_reasoning, push_text};
 use crate::losses::Losses;
 use crate::replies::Replies;
 
-/// The turns that a span tells; none where it tells no conversation.
-pub(super) fn turns(span: &Span, file: &str, losses: &mut Losses) -> Vec<Turn> {
-    let at = At { file, record: span.record() };
+/// What one span tells.
+pub(super) struct Told {
+    /// The span.
+    pub(super) span: Span,
+    /// The turns; none where it tells no conversation.
+    pub(super) turns: Vec<Turn>,
+    /// What was not taken over as it stood.
+    pub(super) losses: Losses,
+    /// Part of its messages was cut off.
+    pub(super) is_cut: bool,
+}
+
+/// Where the history stands.
+const INPUTS: [&str; 5] = ["gen_ai.input.messages", "ai.prompt.messages", "ai.prompt", "gen_ai.prompt", "llm.prompts"];
+/// Where the reply stands.
+const OUTPUTS: [&str; 3] = ["gen_ai.output.messages", "gen_ai.completion", "ai.response.messages"];
+/// Where all of a run stands.
+const RUNS: [&str; 2] = ["pydantic_ai.all_messages", "all_messages_events"];
+
+/// Reads what `span` tells.
+pub(super) fn told(span: Span, file: &str) -> Told {
+    let mut told = Told { span, turns: Vec::new(), losses: Losses::default(), is_cut: false };
+    let at = At { file, record: told.span.record() };
     let mut replies = Replies::default();
-    if let Some(system) = span.structure("gen_ai.system_instructions") {
+    if let Some(system) = told.first(&["gen_ai.system_instructions"]) {
         let mut parts = Vec::new();
         match system {
             Value::Array(items) => items.iter().for_each(|item| push_said(&mut parts, item)),
@@ -25,31 +45,54 @@ pub(super) fn turns(span: &Span, file: &str, losses: &mut Losses) -> Vec<Turn> {
             replies.turn(at.turn(Role::System, parts));
         }
     }
-    let whole = ["pydantic_ai.all_messages", "all_messages_events"].iter().find_map(|key| span.structure(key));
-    let given = INPUTS.iter().find_map(|key| span.structure(key));
-    match (given, whole) {
-        (Some(given), _) => {
-            messages(&given, Speaker::Input, at, &mut replies, losses);
-            if let Some(output) = OUTPUTS.iter().find_map(|key| span.structure(key)) {
-                messages(&output, Speaker::Output, at, &mut replies, losses);
+    match told.first(&INPUTS) {
+        Some(given) => {
+            messages(&given, Speaker::Input, at, &mut replies, &mut told.losses);
+            match told.first(&OUTPUTS) {
+                Some(output) => messages(&output, Speaker::Output, at, &mut replies, &mut told.losses),
+                None => ai_sdk_reply(&told.span, at, &mut replies),
             }
         }
-        (None, Some(whole)) => messages(&whole, Speaker::Input, at, &mut replies, losses),
-        (None, None) => {
-            flat(span.attributes(), at, &mut replies, losses);
-            events(span, at, &mut replies, losses);
-        }
+        None => match told.first(&RUNS) {
+            Some(whole) => messages(&whole, Speaker::Input, at, &mut replies, &mut told.losses),
+            None => {
+                flat(told.span.attributes(), at, &mut replies, &mut told.losses);
+                events(&told.span, at, &mut replies, &mut told.losses);
+            }
+        },
     }
     let turns = replies.finish();
     // A tool's own span has an input and an output too, and no conversation.
     let spoken = turns.iter().any(|turn| matches!(turn.role, Role::User | Role::Assistant));
-    if spoken && span.operation() != "execute_tool" { turns } else { Vec::new() }
+    if spoken && told.span.operation() != "execute_tool" {
+        told.turns = turns;
+    }
+    told
 }
 
-/// Where the history stands.
-const INPUTS: [&str; 4] = ["gen_ai.input.messages", "ai.prompt.messages", "gen_ai.prompt", "llm.prompts"];
-/// Where the reply stands.
-const OUTPUTS: [&str; 3] = ["gen_ai.output.messages", "gen_ai.completion", "ai.response.messages"];
+impl Told {
+    /// The first of these attributes that is there.
+    fn first(&mut self, keys: &[&str]) -> Option<Value> {
+        match keys.iter().find_map(|key| self.span.structure(key))? {
+            Structure::Whole(value) => Some(value),
+            Structure::Cut(begun) => {
+                self.is_cut = true;
+                self.losses.kind("attribute:cut off".to_owned(), self.span.record());
+                Some(begun)
+            }
+        }
+    }
+}
+
+/// The reply as the AI SDK writes it: its text and its calls apart.
+fn ai_sdk_reply(span: &Span, at: At<'_>, replies: &mut Replies) {
+    if let Some(text) = span.text("ai.response.text").filter(|text| !text.is_empty()) {
+        push_text(&mut replies.reply(at).parts, text.into());
+    }
+    if let Some(Structure::Whole(Value::Array(calls))) = span.structure("ai.response.toolCalls") {
+        calls.iter().for_each(|call| push_call(call, at, replies));
+    }
+}
 
 /// Who speaks where a message does not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,7 +144,7 @@ fn message(value: &Value, speaker: Speaker, at: At<'_>, replies: &mut Replies, l
     match text("type") {
         Some("function_call") => return push_call(value, at, replies),
         Some("function_call_output") => {
-            replies.turn(result(text("call_id"), fields.get("output"), at));
+            replies.turn(result(label(value, &["call_id"]), fields.get("output"), at));
             return;
         }
         _ => {}
@@ -126,9 +169,9 @@ fn message(value: &Value, speaker: Speaker, at: At<'_>, replies: &mut Replies, l
             calls.into_iter().flatten().for_each(|call| push_call(call, at, replies));
             replies.end_reply();
         }
-        Role::Tool if fields.contains_key("content") && !fields.contains_key("parts") => {
-            let id = text("tool_call_id").or_else(|| text("id"));
-            replies.turn(result(id, fields.get("content"), at));
+        Role::Tool if !listed(parts).iter().any(|part| is_response(part)) => {
+            let id = label(value, &["tool_call_id", "id"]);
+            replies.turn(result(id, parts, at));
         }
         role => other(role, parts, at, replies, losses),
     }
@@ -144,6 +187,19 @@ fn kind_of(part: &Value) -> &str {
     part.get("type").or_else(|| part.get("kind")).and_then(Value::as_str).unwrap_or_default()
 }
 
+fn is_response(part: &Value) -> bool {
+    matches!(kind_of(part), "tool_call_response" | "tool-result" | "tool_result")
+}
+
+/// Text or a number under the first of `keys` that has one.
+fn label(value: &Value, keys: &[&str]) -> Option<String> {
+    keys.iter().find_map(|key| match value.get(*key)? {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    })
+}
+
 fn reply(parts: Option<&Value>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
     for part in listed(parts) {
         match kind_of(part) {
@@ -153,7 +209,7 @@ fn reply(parts: Option<&Value>, at: At<'_>, replies: &mut Replies, losses: &mut 
                 push_reasoning(&mut replies.reply(at).reasoning, text.into());
             }
             "tool_call" | "tool-call" | "tool_use" | "function_call" => push_call(part, at, replies),
-            "tool_call_response" | "tool_result" => replies.result_inside(response(part, at)),
+            _ if is_response(part) => replies.result_inside(response(part, at)),
             _ => push_part(&mut replies.reply(at).parts, part, at, losses),
         }
     }
@@ -163,9 +219,9 @@ fn reply(parts: Option<&Value>, at: At<'_>, replies: &mut Replies, losses: &mut 
 fn other(role: Role, parts: Option<&Value>, at: At<'_>, replies: &mut Replies, losses: &mut Losses) {
     let mut said = Vec::new();
     for part in listed(parts) {
-        match kind_of(part) {
-            "tool_call_response" | "tool-result" | "tool_result" => replies.turn(response(part, at)),
-            _ => push_part(&mut said, part, at, losses),
+        match is_response(part) {
+            true => replies.turn(response(part, at)),
+            false => push_part(&mut said, part, at, losses),
         }
     }
     if !said.is_empty() {
@@ -211,11 +267,10 @@ fn push_said(parts: &mut Vec<Part>, part: &Value) {
 
 fn push_call(call: &Value, at: At<'_>, replies: &mut Replies) {
     let inner = call.get("function").filter(|inner| inner.is_object()).unwrap_or(call);
-    let find = |value: &Value, keys: &[&str]| keys.iter().find_map(|key| value.get(*key)?.as_str().map(str::to_owned));
     let given = ["arguments", "args", "input"].iter().find_map(|key| inner.get(*key)).unwrap_or(&Value::Null);
     replies.reply(at).calls.push(Call {
-        id: find(call, &["call_id", "id", "toolCallId", "tool_call_id"]).unwrap_or_default(),
-        name: find(inner, &["name", "toolName"]).unwrap_or_default(),
+        id: label(call, &["call_id", "id", "toolCallId", "tool_call_id"]).unwrap_or_default(),
+        name: label(inner, &["name", "toolName"]).unwrap_or_default(),
         arguments: match given {
             Value::Null => String::new(),
             Value::String(text) => arguments_of_text(text),
@@ -225,18 +280,19 @@ fn push_call(call: &Value, at: At<'_>, replies: &mut Replies) {
 }
 
 fn response(part: &Value, at: At<'_>) -> Turn {
-    let id = ["id", "tool_call_id", "toolCallId"].iter().find_map(|key| part.get(*key)?.as_str());
     let said = ["response", "result", "content", "output"].iter().find_map(|key| part.get(*key));
-    result(id, said, at)
+    // Some writers give the kind of a result beside its value.
+    let said = said.map(|said| said.get("value").filter(|_| said.get("type").is_some()).unwrap_or(said));
+    result(label(part, &["id", "tool_call_id", "toolCallId"]), said, at)
 }
 
-fn result(id: Option<&str>, said: Option<&Value>, at: At<'_>) -> Turn {
+fn result(id: Option<String>, said: Option<&Value>, at: At<'_>) -> Turn {
     let text = match said {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => text.clone(),
         Some(other) => other.to_string(),
     };
-    Turn { call_id: id.filter(|id| !id.is_empty()).map(str::to_owned), ..at.says(Role::Tool, text) }
+    Turn { call_id: id.filter(|id| !id.is_empty()), ..at.says(Role::Tool, text) }
 }
 
 /// Messages in attributes of their own: `gen_ai.prompt.0.content`, `llm.input_messages.0.message.content`.
@@ -274,13 +330,23 @@ fn nested(attributes: &BTreeMap<String, Value>, prefix: &str) -> BTreeMap<usize,
     found
 }
 
-/// Calls that are numbered as messages are: `tool_calls.0.tool_call.function.name`.
+/// Calls and contents that are numbered as messages are: `tool_calls.0.tool_call.function.name`,
+/// `contents.0.message_content.text`.
 fn unfolded(mut message: Value) -> Value {
     if let Some(calls) = message.get("tool_calls").and_then(Value::as_object) {
-        let listed: Vec<Value> = calls.values().map(|call| call.get("tool_call").unwrap_or(call).clone()).collect();
-        message["tool_calls"] = Value::Array(listed);
+        message["tool_calls"] = numbered(calls, "tool_call");
+    }
+    if let Some(contents) = message.get("contents").and_then(Value::as_object) {
+        message["content"] = numbered(contents, "message_content");
     }
     message
+}
+
+/// The values of an object whose keys are numbers, in the order of these, each out of its wrapper.
+fn numbered(object: &serde_json::Map<String, Value>, wrapper: &str) -> Value {
+    let sorted: BTreeMap<usize, &Value> =
+        object.iter().filter_map(|(key, value)| Some((key.parse().ok()?, value))).collect();
+    sorted.into_values().map(|value| value.get(wrapper).unwrap_or(value).clone()).collect()
 }
 
 /// Messages as events of the span, the conventions of 2024.

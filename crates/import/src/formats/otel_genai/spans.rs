@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use crate::content::compact;
 use crate::fields::{Fields, items_of, text_of};
+use crate::mend::{close, mend};
 use crate::records::Line;
 use crate::values::Numbering;
 
@@ -23,11 +24,11 @@ pub(super) struct Span {
 
 impl Span {
     /// An attribute. Structures are often written as text: then what the text says, where it is JSON.
-    pub(super) fn structure(&self, key: &str) -> Option<Value> {
+    pub(super) fn structure(&self, key: &str) -> Option<Structure> {
         match self.attributes.get(key)? {
-            Value::String(text) => serde_json::from_str(text).ok().or_else(|| Some(Value::String(text.clone()))),
+            Value::String(text) => Some(Structure::of(text)),
             Value::Null => None,
-            other => Some(other.clone()),
+            other => Some(Structure::Whole(other.clone())),
         }
     }
 
@@ -46,9 +47,14 @@ impl Span {
         self.record
     }
 
-    /// When it ended, in the writer's notation, which sorts.
-    pub(super) fn end(&self) -> String {
-        self.end.clone()
+    /// When it ended, so that it sorts: nanoseconds of any length, or a date.
+    pub(super) fn ended(&self) -> (usize, &str) {
+        (self.end.len(), &self.end)
+    }
+
+    /// Whether it is one call of a model, and not a run that holds several.
+    pub(super) fn is_call(&self) -> bool {
+        !matches!(self.operation(), "invoke_agent" | "create_agent" | "invoke_workflow")
     }
 
     /// What it did.
@@ -60,6 +66,30 @@ impl Span {
     pub(super) fn conversation(&self) -> String {
         let named = ["gen_ai.conversation.id", "session.id", "langfuse.session.id"];
         named.iter().find_map(|key| self.text(key)).map_or_else(|| self.trace.clone(), str::to_owned)
+    }
+}
+
+/// What an attribute says.
+#[derive(Debug)]
+pub(super) enum Structure {
+    /// All of it.
+    Whole(Value),
+    /// The beginning of it, as far as it can be read: exporters cut off long values.
+    Cut(Value),
+}
+
+impl Structure {
+    /// JSON, its beginning, or plain text.
+    fn of(text: &str) -> Self {
+        if let Ok(value) = serde_json::from_str(text) {
+            return Self::Whole(value);
+        }
+        if !text.trim_start().starts_with(['[', '{']) {
+            return Self::Whole(Value::String(text.to_owned()));
+        }
+        // Messages that cannot be read are never anyone's words.
+        let begun = close(&mend(text.as_bytes()).text).and_then(|text| serde_json::from_str(&text).ok());
+        Self::Cut(begun.unwrap_or_default())
     }
 }
 
@@ -122,14 +152,19 @@ fn otlp(span: &Fields<'_>) -> Span {
 /// An observation of a trace store, which keeps the span's attributes in its metadata and takes the
 /// messages out of them.
 fn observation(fields: &Fields<'_>, store: &Fields<'_>) -> Span {
-    let metadata = fields.raw("metadata").and_then(structure).unwrap_or_default();
+    let metadata = fields.raw("metadata").and_then(metadata).unwrap_or_default();
     let mut attributes: BTreeMap<String, Value> = match metadata.get("attributes") {
         Some(Value::Object(object)) => object.iter().map(|(key, value)| (key.clone(), value.clone())).collect(),
         _ => BTreeMap::new(),
     };
     let is_call = fields.text("type").is_none_or(|kind| matches!(kind.as_ref(), "GENERATION" | "generation"));
-    for (key, side) in [("gen_ai.input.messages", "input"), ("gen_ai.output.messages", "output")] {
-        if let Some(value) = fields.raw(side).and_then(structure).filter(|_| is_call) {
+    // A text is kept as it is: whether it is whole is for the reading of it to say.
+    let side = |raw: &RawValue| match text_of(raw) {
+        Some(text) => Some(Value::String(text.into_owned())),
+        None => serde_json::from_str(raw.get()).ok(),
+    };
+    for (key, name) in [("gen_ai.input.messages", "input"), ("gen_ai.output.messages", "output")] {
+        if let Some(value) = fields.raw(name).and_then(side).filter(|_| is_call) {
             attributes.entry(key.to_owned()).or_insert(value);
         }
     }
@@ -144,9 +179,9 @@ fn observation(fields: &Fields<'_>, store: &Fields<'_>) -> Span {
 }
 
 /// A value, or what a text says that is JSON.
-fn structure(raw: &RawValue) -> Option<Value> {
+fn metadata(raw: &RawValue) -> Option<Value> {
     match text_of(raw) {
-        Some(text) => serde_json::from_str(&text).ok().or_else(|| Some(Value::String(text.into_owned()))),
+        Some(text) => serde_json::from_str(&text).ok(),
         None => serde_json::from_str(raw.get()).ok(),
     }
 }
