@@ -20,14 +20,18 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The owner that templates call so.
+    /// The owner that templates call so, in any case; what stands behind the name, such as a channel, is none of it.
     fn by_name(name: &str) -> Self {
-        match name.trim() {
-            "user" => Self::User,
-            "assistant" | "model" => Self::Assistant,
+        let name = name.trim();
+        let end = name.find("<|").unwrap_or(name.len());
+        let word = name[..end].split_whitespace().next().unwrap_or_default().to_lowercase();
+        match word.as_str() {
+            "user" | "human" => Self::User,
+            "assistant" | "model" | "gpt" => Self::Assistant,
             "system" | "developer" => Self::System,
-            "tool" | "ipython" | "function" => Self::Tool,
-            other => Self::Other(other.to_owned()),
+            "tool" | "tools" | "ipython" | "function" | "observation" | "environment" | "tool_response" => Self::Tool,
+            call if call.starts_with("functions.") => Self::Tool,
+            _ => Self::Other(name.to_owned()),
         }
     }
 }
@@ -202,5 +206,11 @@ mod tests {
         assert_eq!(owners("<|im_end|>\n<|im_start|>user\nyes"), [Owner::Nobody, Owner::User]);
         assert_eq!(owners("<|im_start|>judge\n"), [Owner::Other("judge".to_owned())]);
         assert_eq!(owners("<|im_start|>user"), [Owner::User]);
+        assert_eq!(owners("<|im_start|> User\n<|im_start|>human\n"), [Owner::User, Owner::User]);
+        let harmony = Family::of("<|start|>user<|message|>").expect("a family");
+        let text =
+            "<|start|>assistant<|channel|>final<|message|>a<|start|>functions.read to=assistant<|channel|>x<|message|>";
+        let owners: Vec<Owner> = harmony.tokens(text).into_iter().map(|token| token.then).collect();
+        assert_eq!(owners, [Owner::Assistant, Owner::Tool]);
     }
 }

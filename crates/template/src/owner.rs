@@ -56,7 +56,7 @@ pub enum Found {
     Turns {
         /// The family of the template's turn tokens.
         family: &'static str,
-        /// The asked ranges, parted where the turn changes.
+        /// The asked ranges, parted where the turn changes; one that is written in several turns is there for each.
         pieces: Vec<Piece>,
         /// Turn tokens in the asked ranges, with the message that holds each.
         forged: Vec<(usize, Token)>,
@@ -92,22 +92,33 @@ pub fn check(template: &impl Render, messages: &[Message], spans: &[Span]) -> Re
     let (mut pieces, mut forged) = (Vec::new(), Vec::new());
     for span in spans {
         let Some(message) = messages.get(span.message) else { continue };
-        let at = rendered.find(&mark(span.message));
-        let owner = at.map(|at| {
+        // A template may write a text down more than once.
+        let mark = mark(span.message);
+        let places = rendered.match_indices(&mark).map(|(at, _)| {
             let last = turns.iter().take_while(|token| token.at < at).last();
-            last.map_or(Owner::Nobody, |token| token.then.clone())
+            Some(last.map_or(Owner::Nobody, |token| token.then.clone()))
         });
-        let tokens = if owner.is_some() { family.tokens(&message.text) } else { Vec::new() };
+        let mut owners: Vec<Option<Owner>> = Vec::new();
+        for owner in places {
+            if !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        let tokens = if owners.is_empty() { Vec::new() } else { family.tokens(&message.text) };
+        if owners.is_empty() {
+            owners.push(None);
+        }
         let piece = |bytes: Range<usize>, owner: Option<Owner>, by| {
             let bytes = bytes.start.max(span.bytes.start)..bytes.end.min(span.bytes.end);
             (!bytes.is_empty()).then_some(Piece { message: span.message, bytes, wire: message.role, owner, by })
         };
-        let (mut from, mut now, mut by) = (0, owner, By::Template);
-        for token in &tokens {
-            pieces.extend(piece(from..token.at, now, by));
-            (from, now, by) = (token.at, Some(token.then.clone()), By::Forged);
+        let first = tokens.first().map_or(message.text.len(), |token| token.at);
+        pieces.extend(owners.into_iter().filter_map(|owner| piece(0..first, owner, By::Template)));
+        // Behind a turn token of its own the text is in the same turn wherever it is written.
+        for (place, token) in tokens.iter().enumerate() {
+            let end = tokens.get(place + 1).map_or(message.text.len(), |next| next.at);
+            pieces.extend(piece(token.at..end, Some(token.then.clone()), By::Forged));
         }
-        pieces.extend(piece(from..message.text.len(), now, by));
         let inside = tokens.into_iter().filter(|token| span.bytes.contains(&token.at));
         forged.extend(inside.map(|token| (span.message, token)));
     }
@@ -130,6 +141,14 @@ impl Found {
             }
         }
         told.join(", ")
+    }
+
+    /// Whether any asked byte is in a turn of a name that is not known: whose it is for the model cannot be told.
+    pub fn is_unsure(&self) -> bool {
+        match self {
+            Self::UnknownTemplate => true,
+            Self::Turns { pieces, .. } => pieces.iter().any(|piece| matches!(piece.owner, Some(Owner::Other(_)))),
+        }
     }
 
     /// Whether any asked byte that is not the user's on the wire is in a user's turn for the model.

@@ -1,4 +1,12 @@
 //! A model's chat template: Jinja as the tools of the model's makers read it.
+//!
+//! Templates come with models from anywhere. One that nests without end, or that works without end, ends with an error.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
 
 use laundromat_session::{Message, MessageRole};
 use minijinja::syntax::SyntaxConfig;
@@ -10,6 +18,14 @@ use crate::source::Source;
 
 /// Steps that a template may take; one that needs more does not end.
 const FUEL: u64 = 20_000_000;
+/// Most bytes of a template; those of the models that were looked at have 20,000 at most.
+const MOST: usize = 64 * 1024;
+/// Bytes of stack for reading a template: expressions nest as deeply as [`MOST`] lets them.
+const STACK: usize = 512 * 1024 * 1024;
+/// Bytes of stack for writing with one.
+const WRITER: usize = 16 * 1024 * 1024;
+/// How long a template may take for one conversation: not all of its work is counted as steps.
+const PATIENCE: Duration = Duration::from_secs(5);
 /// The name of the one template.
 const NAME: &str = "chat";
 
@@ -30,16 +46,22 @@ pub enum TemplateError {
 /// A compiled template.
 #[derive(Debug)]
 pub struct Template {
-    environment: Environment<'static>,
+    environment: Arc<Environment<'static>>,
     source: Source,
+    /// It took too long once. Its thread cannot be stopped, so it is given no other.
+    endless: AtomicBool,
 }
 
 impl Template {
     /// Compiles a template.
     ///
     /// # Errors
-    /// When it is no Jinja that is known here.
+    /// When it is no Jinja that is known here, or too long.
     pub fn new(source: Source) -> Result<Self, TemplateError> {
+        if source.template.len() > MOST {
+            let problem = format!("it has {} bytes, and at most {MOST} are read", source.template.len());
+            return Err(TemplateError::Syntax(problem));
+        }
         let mut environment = Environment::new();
         let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
         environment.set_syntax(syntax.map_err(|error| TemplateError::Syntax(told(&error)))?);
@@ -50,10 +72,13 @@ impl Template {
         });
         // Any date: no turn depends on it.
         environment.add_function("strftime_now", |_format: String| "01 Jan 2026".to_owned());
-        environment
-            .add_template_owned(NAME, source.template.clone())
-            .map_err(|error| TemplateError::Syntax(told(&error)))?;
-        Ok(Self { environment, source })
+        let text = source.template.clone();
+        let read = move || environment.add_template_owned(NAME, text).map(|()| environment);
+        let reader = thread::Builder::new().stack_size(STACK).spawn(read);
+        let reader = reader.map_err(|error| TemplateError::Failed(format!("no thread to read it in: {error}")))?;
+        let environment = reader.join().map_err(|_| TemplateError::Failed("reading it ended in a panic".to_owned()))?;
+        let environment = Arc::new(environment.map_err(|error| TemplateError::Syntax(told(&error)))?);
+        Ok(Self { environment, source, endless: AtomicBool::new(false) })
     }
 
     /// What the model is given for these messages.
@@ -61,7 +86,10 @@ impl Template {
     /// # Errors
     /// When the template refuses them, or fails.
     pub fn render(&self, messages: &[Message]) -> Result<String, TemplateError> {
-        let template = self.environment.get_template(NAME).map_err(|error| TemplateError::Failed(told(&error)))?;
+        let too_long = || TemplateError::Failed(format!("it took longer than {} seconds", PATIENCE.as_secs()));
+        if self.endless.load(Ordering::Relaxed) {
+            return Err(too_long());
+        }
         let messages: Vec<Value> = messages.iter().map(as_json).collect();
         let context = json!({
             "messages": messages,
@@ -69,10 +97,27 @@ impl Template {
             "bos_token": self.source.bos,
             "eos_token": self.source.eos,
         });
-        template.render(Serde(context)).map_err(|error| match error.kind() {
-            ErrorKind::InvalidOperation => TemplateError::Refused(told(&error)),
-            _ => TemplateError::Failed(told(&error)),
-        })
+        let (environment, (done, answer)) = (Arc::clone(&self.environment), mpsc::channel());
+        let write = move || {
+            let written = environment.get_template(NAME).and_then(|template| template.render(Serde(context)));
+            // Nobody listens any more where it took too long.
+            let _ = done.send(written);
+        };
+        let writer = thread::Builder::new().stack_size(WRITER).spawn(write);
+        writer.map_err(|error| TemplateError::Failed(format!("no thread to write in: {error}")))?;
+        match answer.recv_timeout(PATIENCE) {
+            Ok(written) => written.map_err(|error| match error.kind() {
+                ErrorKind::InvalidOperation => TemplateError::Refused(told(&error)),
+                _ => TemplateError::Failed(told(&error)),
+            }),
+            Err(mpsc::RecvTimeoutError::Timeout) => {
+                self.endless.store(true, Ordering::Relaxed);
+                Err(too_long())
+            }
+            Err(mpsc::RecvTimeoutError::Disconnected) => {
+                Err(TemplateError::Failed("writing with it ended in a panic".to_owned()))
+            }
+        }
     }
 }
 

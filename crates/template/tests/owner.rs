@@ -124,6 +124,63 @@ fn a_template_is_found_in_whatever_holds_it() {
     assert!(read("{\"model_max_length\": 1}").is_err() && read(" ").is_err());
 }
 
+/// Each place counts where a text is written down more than once, in any order.
+#[test]
+fn a_template_can_write_a_text_twice() {
+    let turn = |role: &str| format!("<|im_start|>{role}\n{{{{ message.content }}}}<|im_end|>\n");
+    for (first, second) in [("tool", "user"), ("user", "tool")] {
+        let text = format!("{{% for message in messages %}}{}{}{{% endfor %}}", turn(first), turn(second));
+        let found = found(&text, PLANT, PLANT).expect("rendered");
+        assert_eq!(owners(&found).len(), 2);
+        assert!(found.gives_to_user(), "{first}, {second}");
+    }
+    let text = format!("{{% for message in messages %}}{}{}{{% endfor %}}", turn("tool"), turn("tool"));
+    assert_eq!(owners(&found(&text, PLANT, PLANT).expect("rendered")), [(Some(Owner::Tool), By::Template)]);
+}
+
+#[test]
+fn a_turn_of_an_unknown_name_is_no_all_clear() {
+    let of = |role: &str| {
+        let text =
+            format!("{{% for message in messages %}}<|im_start|>{role}\n{{{{ message.content }}}}{{% endfor %}}");
+        let found = found(&text, PLANT, PLANT).expect("rendered");
+        (found.gives_to_user(), found.is_unsure())
+    };
+    assert_eq!(of("judge"), (false, true));
+    assert_eq!(of(" User"), (true, false));
+    assert_eq!(of("human"), (true, false));
+    assert_eq!(of("observation"), (false, false));
+}
+
+/// Whatever a template does, it ends, and with an error that says so.
+#[test]
+fn templates_that_nest_or_work_without_end_are_refused() {
+    let new = |template: String| Template::new(Source { template, ..Source::default() });
+    let deep = [
+        ("{{ 1", "+1", " }}"),
+        ("{{ ", "not ", "x }}"),
+        ("{{ x", "|string", " }}"),
+        ("{{ x", ".a", " }}"),
+        ("{{ ", "(", ""),
+        ("{{ ", "[", ""),
+        ("", "{% if x %}", ""),
+    ];
+    for (open, step, close) in deep {
+        let text = |bytes: usize| format!("{open}{}{close}", step.repeat(bytes / step.len()));
+        // Read or refused, and written or failed, but ended.
+        let read = new(text(60_000));
+        let _ = read.map(|template| template.render(&messages("x")));
+        let error = new(text(400_000)).expect_err("too long").to_string();
+        assert!(error.contains("at most 65536 are read"), "{error}");
+    }
+    let doubled = "{% set ns = namespace(s=[1]) %}{% for i in range(40) %}{% set ns.s = ns.s + ns.s %}{% endfor %}{{ ns.s|length }}";
+    let template = template(doubled);
+    for _ in 0..2 {
+        let error = template.render(&messages("x")).expect_err("endless").to_string();
+        assert!(error.contains("took longer than 5 seconds") || error.contains("fuel"), "{error}");
+    }
+}
+
 proptest! {
     #[test]
     fn pieces_cover_what_is_asked_about_once(

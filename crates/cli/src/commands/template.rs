@@ -66,9 +66,14 @@ fn look(
         if found == Found::UnknownTemplate {
             return Ok(ExitCode::Inconclusive);
         }
-        if found.gives_to_user() {
-            code = ExitCode::GateFailed;
-        }
+        code = worse(
+            code,
+            match () {
+                () if found.gives_to_user() => ExitCode::GateFailed,
+                () if found.is_unsure() => ExitCode::Inconclusive,
+                () => ExitCode::Pass,
+            },
+        );
     }
     Ok(code)
 }
@@ -105,6 +110,9 @@ fn tell(found: &Found) {
     }
     for (message, token) in forged {
         line(&format!("message {message}, byte {}: forged turn token {}", token.at, token.text));
+    }
+    if found.is_unsure() {
+        note("a turn has a name that is not known here: whose it is for the model cannot be told");
     }
     if found.gives_to_user() {
         note("text that is not the user's on the wire is in a user's turn for the model");
