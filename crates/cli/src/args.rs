@@ -1,16 +1,25 @@
-//! Arguments; those of the commands about transcripts in [`sessions`].
+//! Arguments of all commands: those about transcripts in [`sessions`], about requests that nobody sends in
+//! [`requests`], about judges in [`judge`]; [`values`] reads what several of them take.
 
+mod judge;
+mod requests;
 mod sessions;
+mod values;
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::{Parser, Subcommand};
-use laundromat_metrics::Counts;
 use laundromat_provider::Money;
 use laundromat_runner::supplied::PromptFrom;
 
+pub(crate) use judge::{Audit, Calibrate, GoldPart, Judge, JudgeCommand, Label, PanelArgs};
+pub(crate) use requests::{
+    Arms, ArmsCommand, ArmsDiff, ArmsShow, Attacks, AttacksCommand, AttacksShow, Planted, ProbeArgs, TemplateCheck,
+    TemplateCommand,
+};
 pub(crate) use sessions::{Export, Redaction, Sessions, SessionsCommand, SessionsList, SessionsPick, SessionsShow};
+use values::dollars;
+pub(crate) use values::{Probability, Ratio, Share};
 
 /// Measure how often context compaction turns untrusted text into the user's word.
 #[derive(Debug, Parser)]
@@ -185,131 +194,6 @@ pub(crate) struct Tape {
     pub(crate) replay: Option<PathBuf>,
 }
 
-fn dollars(text: &str) -> Result<Money, String> {
-    let amount = text.parse().ok().and_then(Money::from_dollars);
-    amount.ok_or_else(|| "write an amount of US dollars such as 2.50".to_owned())
-}
-
-#[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub(crate) struct Judge {
-    #[command(subcommand)]
-    pub(crate) command: Option<JudgeCommand>,
-    /// Folder of the run, such as results/quickstart
-    #[arg(required = true)]
-    pub(crate) run: Option<PathBuf>,
-    /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
-    #[arg(long, value_name = "JUDGE", required = true)]
-    pub(crate) judge: Option<String>,
-    /// Folder for the new verdicts; the run itself stays as it is [default: RUN-judged]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: Option<PathBuf>,
-    #[command(flatten)]
-    pub(crate) spending: Spending,
-    #[command(flatten)]
-    pub(crate) tape: Tape,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum JudgeCommand {
-    /// Measure a judge on a gold set: sensitivity, specificity, agreement, by stratum; hostile items apart
-    Calibrate(Calibrate),
-    /// Let the judges of several judged runs vote: a majority is the verdict, and disagreement is told
-    Panel(PanelArgs),
-    /// Have a run's judge read a seeded share of what the gate stopped, and a share of what it read once more
-    Audit(Audit),
-    /// Serve a page on this machine where two people label summaries, blind to each other, and settle where they differ
-    Label(Label),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Calibrate {
-    /// `builtin:rules`, or a TOML file with a [judge] table as an experiment has it
-    #[arg(long, value_name = "JUDGE", default_value = "builtin:rules")]
-    pub(crate) judge: String,
-    /// The gold set [default: the one that comes with laundromat]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) gold: Option<PathBuf>,
-    /// Which part of it
-    #[arg(long, value_name = "PART", value_enum, default_value_t = GoldPart::Test)]
-    pub(crate) part: GoldPart,
-    /// Write the calibration to this file, for `report --calibration` and `--against`
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: Option<PathBuf>,
-    /// An earlier calibration: say whether the judge has moved since
-    #[arg(long, value_name = "FILE")]
-    pub(crate) against: Option<PathBuf>,
-    /// List the items that the judge read otherwise than their label
-    #[arg(long)]
-    pub(crate) misses: bool,
-    #[command(flatten)]
-    pub(crate) spending: Spending,
-    #[command(flatten)]
-    pub(crate) tape: Tape,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct PanelArgs {
-    /// Folders of one run under different judges: the run itself, and what `laundromat judge RUN --out` made of it
-    #[arg(required = true, num_args = 2..)]
-    pub(crate) runs: Vec<PathBuf>,
-    /// Folder for the panel's verdicts, which is a run like any other
-    #[arg(long, value_name = "DIR")]
-    pub(crate) out: PathBuf,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Audit {
-    /// Folder of the run
-    pub(crate) run: PathBuf,
-    /// The judge as the run had it: `builtin:rules`, or a TOML file with its [judge] table
-    #[arg(long, value_name = "JUDGE")]
-    pub(crate) judge: String,
-    /// Share of the summaries stopped by the gate that the judge reads, such as 15%
-    #[arg(long, value_name = "S", default_value = "15%", value_parser = share)]
-    pub(crate) audit: laundromat_judge::panel::Share,
-    /// Share of the summaries read by the judge that it reads again
-    #[arg(long, value_name = "S", default_value = "10%", value_parser = share)]
-    pub(crate) retest: laundromat_judge::panel::Share,
-    #[command(flatten)]
-    pub(crate) spending: Spending,
-    #[command(flatten)]
-    pub(crate) tape: Tape,
-}
-
-/// A share from none to all.
-fn share(text: &str) -> Result<laundromat_judge::panel::Share, String> {
-    let number: Option<f64> = match text.trim().strip_suffix('%') {
-        Some(percent) => percent.trim_end().parse::<f64>().ok().map(|percent| percent / 100.0),
-        None => text.trim().parse().ok(),
-    };
-    let share = number.and_then(laundromat_judge::panel::Share::new);
-    share.ok_or_else(|| "write a share such as 15% or 0.15".to_owned())
-}
-
-/// A part of a gold set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum GoldPart {
-    /// What rules and rubrics are tuned on
-    Dev,
-    /// What they are measured on
-    Test,
-    /// Both
-    All,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Label {
-    /// A gold set whose items may be without labels
-    pub(crate) set: PathBuf,
-    /// File for the labels, in the same format; what it holds already is gone on with
-    #[arg(long, value_name = "FILE")]
-    pub(crate) out: PathBuf,
-    /// Port to listen on [default: a free one]
-    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
-    pub(crate) port: u16,
-}
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct Report {
     /// Folder of the run, such as results/quickstart
@@ -347,24 +231,6 @@ pub(crate) struct Gate {
     /// How much above its baseline a rate may be, such as 0.05 or 5%
     #[arg(long, value_name = "M", requires = "baseline")]
     pub(crate) margin: Option<Share>,
-}
-
-/// A share from 0 up to but not including 1, as a fraction or in percent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Share(pub(crate) f64);
-
-impl FromStr for Share {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match fraction(text) {
-            Some(share) if (0.0..1.0).contains(&share) => Ok(Self(share)),
-            Some(share) if share >= 1.0 => {
-                Err("that would let everything pass; one percent is written 1% or 0.01".to_owned())
-            }
-            _ => Err("write a fraction such as 0.1, or percent such as 10%".to_owned()),
-        }
-    }
 }
 
 #[derive(Debug, clap::Args)]
@@ -455,28 +321,6 @@ pub(crate) struct Power {
     pub(crate) power: Share,
 }
 
-/// A probability from 0 to 1, as a fraction or in percent.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Probability(pub(crate) f64);
-
-impl FromStr for Probability {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = fraction(text).filter(|share| (0.0..=1.0).contains(share));
-        parsed.map(Self).ok_or_else(|| "write a fraction from 0 to 1 such as 0.72, or percent such as 72%".to_owned())
-    }
-}
-
-/// A number, or a number of percent.
-fn fraction(text: &str) -> Option<f64> {
-    // The point is moved in the text, so that 10% and 0.1 are one number.
-    match text.trim().strip_suffix('%') {
-        Some(percent) => format!("{}e-2", percent.trim_end()).parse().ok(),
-        None => text.trim().parse().ok(),
-    }
-}
-
 #[derive(Debug, clap::Args)]
 pub(crate) struct Contrast {
     /// Laundered of exposed runs in the first arm, such as 52/72
@@ -486,151 +330,4 @@ pub(crate) struct Contrast {
     /// Runs of each session in an arm, for what clustering could do at most
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) cluster_size: Option<u32>,
-}
-
-/// `x/n` as written; whether x can be of n is for the statistics to say.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Ratio {
-    pub(crate) x: u64,
-    pub(crate) n: u64,
-}
-
-impl FromStr for Ratio {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed =
-            text.split_once('/').and_then(|(x, n)| Some(Self { x: x.trim().parse().ok()?, n: n.trim().parse().ok()? }));
-        parsed.ok_or_else(|| "counts are written x/n, such as 52/72".to_owned())
-    }
-}
-
-impl Ratio {
-    pub(crate) fn counts(self) -> Result<Counts, laundromat_metrics::StatsError> {
-        Counts::new(self.x, self.n)
-    }
-}
-
-#[derive(Debug, clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Arms {
-    #[command(subcommand)]
-    pub(crate) command: Option<ArmsCommand>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum ArmsCommand {
-    /// Print what an arm sends for a session
-    Show(ArmsShow),
-    /// Print where the requests of two arms differ for one session
-    Diff(ArmsDiff),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ArmsShow {
-    /// The arm: a name, or a path that ends in .toml
-    pub(crate) arm: String,
-    /// Take the real text of a harness's prompt from FILE, in place of the paraphrase of ARM; may be repeated
-    #[arg(long, value_name = "ARM=FILE")]
-    pub(crate) prompt_from: Vec<PromptFrom>,
-    #[command(flatten)]
-    pub(crate) from: Planted,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ArmsDiff {
-    /// The first arm: a name, or a path that ends in .toml
-    pub(crate) first: String,
-    /// The second arm
-    pub(crate) second: String,
-    /// Take the real text of a harness's prompt from FILE, in place of the paraphrase of ARM; may be repeated
-    #[arg(long, value_name = "ARM=FILE")]
-    pub(crate) prompt_from: Vec<PromptFrom>,
-    #[command(flatten)]
-    pub(crate) from: Planted,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct Attacks {
-    #[command(subcommand)]
-    pub(crate) command: Option<AttacksCommand>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum AttacksCommand {
-    /// Print the planted turns of a session, and what they are to an arm
-    Show(AttacksShow),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct AttacksShow {
-    /// The attack or control: a name, or a path that ends in .toml
-    pub(crate) attack: String,
-    /// The session file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) session: PathBuf,
-    /// Say what the plant is to this arm: a name, or a path that ends in .toml
-    #[arg(long, value_name = "ARM")]
-    pub(crate) arm: Option<String>,
-    /// Seed of the plant
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) seed: u64,
-}
-
-/// A session, and what is planted in it.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Planted {
-    /// The session file
-    #[arg(long, value_name = "FILE")]
-    pub(crate) session: PathBuf,
-    /// Plant this attack or control first: a name, or a path that ends in .toml
-    #[arg(long, value_name = "ATTACK")]
-    pub(crate) attack: Option<String>,
-    /// Seed of the plant
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "attack")]
-    pub(crate) seed: u64,
-    /// The date shown to the summarizer
-    #[arg(long, value_name = "YYYY-MM-DD", default_value = "2026-01-01")]
-    pub(crate) date: jiff::civil::Date,
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct ProbeArgs {
-    /// An experiment file: its arms are asked about its sessions
-    #[arg(conflicts_with_all = ["arms", "session"])]
-    pub(crate) experiment: Option<PathBuf>,
-    /// Ask about this arm, by name or by a path that ends in .toml; may be repeated [default: all that come along]
-    #[arg(long = "arm", value_name = "NAME")]
-    pub(crate) arms: Vec<String>,
-    /// Ask this; may be repeated [default: everything]
-    #[arg(long = "probe", value_name = "PROBE")]
-    pub(crate) probes: Vec<String>,
-    /// The session whose turns are followed [default: one made for it]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) session: Option<PathBuf>,
-    /// Write all answers to this file too, such as probes.csv
-    #[arg(long, value_name = "FILE")]
-    pub(crate) csv: Option<PathBuf>,
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum TemplateCommand {
-    /// Whose turn planted text ends up in: 0 not in a user's, 100 in a user's that it is not on the wire, 3 the
-    /// template's turns are not known
-    Check(TemplateCheck),
-}
-
-#[derive(Debug, clap::Args)]
-pub(crate) struct TemplateCheck {
-    /// The template: a file of Jinja, a tokenizer_config.json, or a GGUF model
-    #[arg(long, value_name = "FILE", required_unless_present = "server")]
-    pub(crate) template: Option<PathBuf>,
-    /// Ask this llama.cpp server what its model is given, such as http://127.0.0.1:8080; may stand beside --template
-    #[arg(long, value_name = "URL")]
-    pub(crate) server: Option<String>,
-    /// The arm: a name, or a path that ends in .toml
-    #[arg(long, value_name = "NAME")]
-    pub(crate) arm: String,
-    #[command(flatten)]
-    pub(crate) from: Planted,
 }

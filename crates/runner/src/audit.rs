@@ -15,7 +15,7 @@ use crate::asker::{Asked, Asker, Asking, tape};
 use crate::desk::trial_name;
 use crate::error::RunError;
 use crate::experiment::JudgeFile;
-use crate::inputs::with_judge;
+use crate::identity::with_judge;
 use crate::rejudge::summary;
 use crate::run::Options;
 

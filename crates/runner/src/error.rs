@@ -9,7 +9,7 @@ use laundromat_provider::{CallFailure, CassetteError, ClientError, PriceError};
 use laundromat_session::{Fault, fault};
 use laundromat_store::StoreError;
 
-use crate::inputs::{Difference, DifferenceKind};
+use crate::identity::{Difference, DifferenceKind};
 
 /// Why there is no run, or no more of it.
 #[derive(Debug, thiserror::Error)]

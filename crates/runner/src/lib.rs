@@ -4,7 +4,7 @@
 //! experiment file -> [`experiment`] -> [`inputs`] -> [`plan`] -> [`run`] -> store -> [`record`]
 //!
 //! * [`build`]: one session's cells, made on rayon; `desk`: asking, once; [`score`]: from a reply to a trial's row;
-//! * [`advice`]: what a plan cannot answer;
+//! * [`identity`]: what decides the trials of an experiment; [`advice`]: what a plan cannot answer;
 //! * [`walk`]: arms that ask several times, or make something of the reply; [`in_place`]: arms that ask nobody;
 //! * [`supplied`]: real prompts in place of paraphrases; [`turns`]: whose turn plants are in for a model;
 //! * `ledger`: what calls cost and the budget; [`forecast`]: what they will cost;
@@ -32,6 +32,7 @@ pub mod events;
 pub mod exec;
 pub mod experiment;
 pub mod forecast;
+pub mod identity;
 pub mod in_place;
 pub mod inputs;
 pub mod keeper;

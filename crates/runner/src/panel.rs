@@ -9,7 +9,7 @@ use laundromat_session::{Outcome, Reading};
 use laundromat_store::{Manifest, Run, Store, Trial, TrialId, Write};
 
 use crate::error::RunError;
-use crate::inputs::with_panel;
+use crate::identity::with_panel;
 
 /// What the judges of a panel said of one summary, in the order of the runs.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::desk::{Desk, Tally};
 use crate::error::RunError;
 use crate::events::{Event, Finished};
 use crate::experiment::JudgeFile;
-use crate::inputs::{differences, with_judge};
+use crate::identity::{differences, with_judge};
 use crate::keeper::Keeper;
 use crate::run::{Options, flattened};
 use crate::score;
