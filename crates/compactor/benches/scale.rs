@@ -7,13 +7,18 @@
 //! programs of the machine do not count. Memory is the peak of the whole process over what it holds once the
 //! session is made.
 
+#[path = "support/session.rs"]
+mod support;
+
 use std::hint::black_box;
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use laundromat_compactor::{Arm, Compactor, Given, Next, Refusal, Request, presets};
-use laundromat_session::{Call, Role, Session, Turn};
+use laundromat_session::Session;
 use nix::time::{ClockId, clock_gettime};
+
+use support::{bytes, session};
 
 /// Sizes in millions of bytes, and how often each is measured: the shortest time counts.
 const SIZES: [(usize, usize); 3] = [(1, 9), (10, 3), (100, 1)];
@@ -151,30 +156,4 @@ fn compactor(name: &str, shielded: bool) -> Compactor {
     arm.context_tokens = usize::MAX;
     arm.shield = shielded.then(|| arm.shield.take().unwrap_or_else(|| SHIELD.to_owned()));
     Compactor::new(arm).expect("no faults")
-}
-
-/// Turns as agents make them: short requests, a call each, results of a few thousand bytes.
-fn session(most: usize) -> Session {
-    let line = "src/store/rows.rs:120: let rows = table.select(&query)?; // <rows> & \"names\"\n";
-    let mut turns = Vec::new();
-    let mut bytes = 0;
-    while bytes < most {
-        let n = turns.len();
-        let result = line.repeat(20 + n % 40);
-        bytes += result.len() + 160;
-        turns.push(Turn::text_of(Role::User, format!("Look at step {n} and tell me why it fails; change nothing.")));
-        let call = Call {
-            id: format!("call_{n}"),
-            name: "terminal".to_owned(),
-            arguments: format!("{{\"command\": \"grep -n step_{n} src\"}}"),
-        };
-        turns.push(Turn { calls: vec![call], ..Turn::text_of(Role::Assistant, "I will look.") });
-        turns.push(Turn { call_id: Some(format!("call_{n}")), ..Turn::text_of(Role::Tool, result) });
-    }
-    Session { id: "bench".to_owned(), title: None, origin: None, turns }
-}
-
-fn bytes(session: &Session) -> usize {
-    let calls = |turn: &Turn| turn.calls.iter().map(|call| call.arguments.len()).sum::<usize>();
-    session.turns.iter().map(|turn| turn.text().len() + calls(turn)).sum()
 }

@@ -17,6 +17,7 @@ pub mod ac1;
 pub mod agreement;
 pub mod authority;
 pub mod betting;
+mod bisection;
 pub mod bootstrap;
 pub mod calibration;
 pub mod cluster;

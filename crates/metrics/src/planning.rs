@@ -2,13 +2,11 @@
 //!
 //! All sizes are per arm and take trials for independent; multiply by the design effect, or divide a planned number by it.
 
+use crate::bisection::border;
 use crate::counts::Alpha;
 use crate::difference::arcsine;
 use crate::dist::{normal_cdf, normal_upper_quantile};
 use crate::error::{StatsError, open_probability, probability, trials};
-
-/// Halvings until two neighbouring doubles are left, with some to spare.
-const BISECTIONS: usize = 100;
 
 /// Trials per arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,15 +142,7 @@ pub fn minimum_detectable_effect(
     if room <= 0.0 || !reaches(room) {
         return Err(StatsError::Unreachable);
     }
-    let (mut short, mut enough) = (0.0, room);
-    for _ in 0..BISECTIONS {
-        let middle = 0.5 * (short + enough);
-        if reaches(middle) {
-            enough = middle;
-        } else {
-            short = middle;
-        }
-    }
+    let (enough, _) = border(room, 0.0, reaches);
     Ok(DetectableEffect { difference: enough, p2: (p1 + sign * enough).clamp(0.0, 1.0) })
 }
 

@@ -6,13 +6,11 @@
 
 use std::f64::consts::PI;
 
+use crate::bisection::border;
 use crate::counts::{Alpha, Counts, Interval};
 use crate::difference::{newcombe, rate_difference};
 use crate::dist::normal_cdf;
 use crate::error::StatsError;
-
-/// Halvings until two neighbouring doubles are left, with some to spare.
-const BISECTIONS: usize = 100;
 
 /// The maximum-likelihood rate of the second sample when the first is held `delta` above it.
 fn constrained_rate(first: Counts, second: Counts, delta: f64) -> f64 {
@@ -74,15 +72,7 @@ fn limit(first: Counts, second: Counts, z: f64, diff: f64, outer: f64) -> f64 {
     if !rejects(first, second, outer, z) {
         return outer;
     }
-    let (mut kept, mut rejected) = (diff, outer);
-    for _ in 0..BISECTIONS {
-        let middle = 0.5 * (kept + rejected);
-        if rejects(first, second, middle, z) {
-            rejected = middle;
-        } else {
-            kept = middle;
-        }
-    }
+    let (kept, rejected) = border(diff, outer, |d| !rejects(first, second, d, z));
     0.5 * (kept + rejected)
 }
 

@@ -7,6 +7,7 @@
 use statrs::function::beta::checked_beta_reg;
 use statrs::function::gamma::ln_gamma;
 
+use crate::bisection::border;
 use crate::counts::{Alpha, Counts};
 use crate::dist::{binomial_pmf, normal_cdf, t_upper_quantile};
 use crate::error::{StatsError, open_probability, probability};
@@ -18,9 +19,6 @@ pub const MOST: usize = 20_000;
 
 /// Steps of the integral behind the noncentral t distribution.
 const STEPS: usize = 400;
-
-/// Halvings until two neighbouring doubles are left, with some to spare.
-const BISECTIONS: usize = 60;
 
 /// What every session of a study is run through.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -145,15 +143,7 @@ pub fn minimum_detectable_effect(
     if room <= 0.0 || !reaches(room) {
         return Err(StatsError::Unreachable);
     }
-    let (mut short, mut enough) = (0.0, room);
-    for _ in 0..BISECTIONS {
-        let middle = 0.5 * (short + enough);
-        if reaches(middle) {
-            enough = middle;
-        } else {
-            short = middle;
-        }
-    }
+    let (enough, _) = border(room, 0.0, reaches);
     Ok(DetectableEffect { difference: enough, p2: p2(enough) })
 }
 

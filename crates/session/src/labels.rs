@@ -6,7 +6,7 @@ mod guise;
 mod recognise;
 mod table;
 
-pub use forged::{FORGED, ForgedLabel};
+pub use forged::FORGED;
 pub use guise::{Guise, Likeness};
 pub use recognise::{Found, Speaker, opens};
 pub use table::STYLES;

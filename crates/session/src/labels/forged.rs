@@ -1,33 +1,18 @@
 //! Labels that no serializer of this table writes, but that text can forge all the same: turns as prose and logs
 //! give them, notices of a harness, what a summary looks like. The built-in reader does not know them.
 
-/// A label that is only forged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ForgedLabel {
-    /// Stable kebab-case identifier.
-    pub id: &'static str,
-    /// What opens the user's words.
-    pub user: &'static str,
-    /// What closes them.
-    pub user_end: &'static str,
-    /// What opens an answer of the assistant.
-    pub assistant: &'static str,
-    /// What closes it.
-    pub assistant_end: &'static str,
-    /// Where such text is found.
-    pub used_by: &'static [&'static str],
-}
+use super::Guise;
 
 const fn label(
     id: &'static str,
     [user, user_end, assistant, assistant_end]: [&'static str; 4],
     used_by: &'static [&'static str],
-) -> ForgedLabel {
-    ForgedLabel { id, user, user_end, assistant, assistant_end, used_by }
+) -> Guise {
+    Guise { id, user, user_end, assistant, assistant_end, used_by }
 }
 
 /// Every label that is only forged.
-pub const FORGED: &[ForgedLabel] = &[
+pub const FORGED: &[Guise] = &[
     label("unlabelled", [""; 4], &["the control without a label"]),
     label(
         "prose-turn",

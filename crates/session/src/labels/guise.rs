@@ -38,17 +38,7 @@ pub struct Guise {
 impl Guise {
     /// The guise with this identifier: a style that harnesses write, or a label that is only forged.
     pub fn by_id(id: &str) -> Option<Self> {
-        let forged = || {
-            FORGED.iter().find(|label| label.id == id).map(|label| Self {
-                id: label.id,
-                user: label.user,
-                user_end: label.user_end,
-                assistant: label.assistant,
-                assistant_end: label.assistant_end,
-                used_by: label.used_by,
-            })
-        };
-        by_id(id).map(Self::of_style).or_else(forged)
+        by_id(id).map(Self::of_style).or_else(|| FORGED.iter().find(|label| label.id == id).copied())
     }
 
     /// The identifiers of all guises.

@@ -7,7 +7,7 @@ use laundromat_session::{Call, Part, Role, Turn};
 use serde_json::value::RawValue;
 
 use crate::chat::{At, id, role_named, time};
-use crate::content::{append, arguments, compact, parts, push_block, push_reasoning, tool_name};
+use crate::content::{append, arguments, compact, parts, push_block, push_reasoning, push_text, tool_name};
 use crate::fields::{Fields, items_of, text_of};
 use crate::input::History;
 use crate::losses::Losses;
@@ -80,13 +80,7 @@ impl Messages {
         let mut markers = Vec::new();
         for raw in Self::blocks(content) {
             let losses = &mut self.draft.losses;
-            let Some(block) = Fields::of(raw) else {
-                match text_of(raw) {
-                    Some(text) => crate::content::push_text(&mut turn.parts, text),
-                    None => losses.skip(at.record, "a content block that is neither text nor an object"),
-                }
-                continue;
-            };
+            let Some(block) = opened(raw, &mut turn, at, losses) else { continue };
             match block.text("type").as_deref().unwrap_or_default() {
                 "thinking" => {
                     let text = block.text("thinking").filter(|text| !text.is_empty());
@@ -127,13 +121,7 @@ impl Messages {
         let mut notices = Vec::new();
         for raw in Self::blocks(content) {
             let losses = &mut self.draft.losses;
-            let Some(block) = Fields::of(raw) else {
-                match text_of(raw) {
-                    Some(text) => crate::content::push_text(&mut turn.parts, text),
-                    None => losses.skip(at.record, "a content block that is neither text nor an object"),
-                }
-                continue;
-            };
+            let Some(block) = opened(raw, &mut turn, at, losses) else { continue };
             match block.text("type").as_deref().unwrap_or_default() {
                 kind @ ("toolConfirmationRequest" | "actionRequired") => {
                     losses.kind(format!("part:{kind}"), at.record);
@@ -166,6 +154,18 @@ impl Messages {
         }
         self.draft
     }
+}
+
+/// A content block; text alone is taken over, and anything else counted.
+fn opened<'r>(raw: &'r RawValue, turn: &mut Turn, at: At<'_>, losses: &mut Losses) -> Option<Fields<'r>> {
+    let block = Fields::of(raw);
+    if block.is_none() {
+        match text_of(raw) {
+            Some(text) => push_text(&mut turn.parts, text),
+            None => losses.skip(at.record, "a content block that is neither text nor an object"),
+        }
+    }
+    block
 }
 
 fn seen(metadata: &Fields<'_>) -> Seen {
@@ -230,7 +230,7 @@ fn tool_parts(raw: Option<&RawValue>, at: At<'_>, losses: &mut Losses) -> Vec<Pa
         let resource = block.object("resource").and_then(|resource| resource.text("text"));
         match (for_people, resource) {
             (true, _) => losses.kind("part:for the user only", at.record),
-            (false, Some(text)) => crate::content::push_text(&mut out, text),
+            (false, Some(text)) => push_text(&mut out, text),
             (false, None) => push_block(&mut out, &block, at.record, losses),
         }
     }
